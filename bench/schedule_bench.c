@@ -3,9 +3,9 @@
  *     schedule_bench FILE.tile[:KERNEL] ..
  *
  * Needs no GPU; the cubin's columns are empty where nothing assembles. Code: the program with one schedule alone (--pin), for each that
- * --explain-plan would show, and with all; compile times are the least of TIMES, in process. Choosing: host time to bind the shapes of all tensors
- * anew, each time others, and to make a launch of them ready, as tile_launch_info does: with all schedules, and with the one alone that is taken; the
- * difference is what choosing costs where a shape has changed. Where none has nothing is chosen.
+ * --explain-plan would show, and with all; compile times are the least of TIMES, in process. Choosing: host time of args_pick(), which a launch calls
+ * where a shape has changed, and beside it what all takes that such a launch does on the host before it calls the driver: to bind the shapes of all
+ * tensors anew, each time others, and to make the launch ready, as tile_launch_info does.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tile.h"
+#include "runtime/module.h"
 #include "tilecc.h"
 
 enum { TIMES = 9, ROUNDS = 101, PER_ROUND = 500, LINES = 16, RANK = 5 };
@@ -31,14 +31,14 @@ static void die(const char *what, const char *why)
     exit(1);
 }
 
-typedef struct Source {
+typedef struct Program {
     char path[512], kernel[128], *text;
     size_t size;
-} Source;
+} Program;
 
-static Source read_source(const char *typed)
+static Program read_source(const char *typed)
 {
-    Source s = {.text = NULL};
+    Program s = {.text = NULL};
     const char *colon = strrchr(typed, ':');
     size_t n = colon ? (size_t)(colon - typed) : strlen(typed);
     snprintf(s.path, sizeof s.path, "%.*s", (int)n, typed);
@@ -50,7 +50,7 @@ static Source read_source(const char *typed)
     return s;
 }
 
-static tilecc_result *compile(const Source *s, const char *pin, tilecc_emit emit)
+static tilecc_result *compile(const Program *s, const char *pin, tilecc_emit emit)
 {
     tilecc_define one = {"kernel", s->kernel};
     tilecc_options o = {.struct_size = sizeof o, .emit = emit, .pin = pin, .tune = "off", .no_performance_warnings = 1};
@@ -58,7 +58,7 @@ static tilecc_result *compile(const Source *s, const char *pin, tilecc_emit emit
     return tilecc_compile(&o, s->path, s->text, s->size);
 }
 
-static double least_ms(const Source *s, const char *pin, tilecc_emit emit)
+static double least_ms(const Program *s, const char *pin, tilecc_emit emit)
 {
     double least = 1e30;
     for (int i = 0; i < TIMES; i++) {
@@ -70,7 +70,7 @@ static double least_ms(const Source *s, const char *pin, tilecc_emit emit)
     return least;
 }
 
-static void code_row(const Source *s, const char *name, const char *pin)
+static void code_row(const Program *s, const char *name, const char *pin)
 {
     tilecc_result *ptx = compile(s, pin, TILECC_EMIT_PTX), *cubin = compile(s, pin, TILECC_EMIT_CUBIN);
     if (!ptx || ptx->status != TILECC_OK) die(s->path, ptx ? ptx->message : "memory");
@@ -83,15 +83,15 @@ static void code_row(const Source *s, const char *name, const char *pin)
 
 /* ---- choosing ---- */
 
-typedef struct Launch {
+typedef struct Launched {
     tile_module *module;
     tile_kernel *kernel;
     tile_args *args;
     tile_launch_facts facts;
-} Launch;
+} Launched;
 
 /* Sizes are 64, but for the very first one, which is asked for. */
-static void bind(Launch *l, int64_t first)
+static void bind(Launched *l, int64_t first)
 {
     tile_error e;
     tile_param p;
@@ -112,10 +112,10 @@ static void bind(Launch *l, int64_t first)
     }
 }
 
-static void open_launch(Launch *l, tile_device *d, const Source *s, const char *pin)
+static void open_launch(Launched *l, tile_device *d, const Program *s)
 {
     tile_error e;
-    tilecc_result *r = compile(s, pin, TILECC_EMIT_PTX);
+    tilecc_result *r = compile(s, NULL, TILECC_EMIT_PTX);
     if (!r || r->status != TILECC_OK || tile_module_load(d, r->output, r->output_size, &l->module, &e) != TILE_OK) die(s->path, "can't be loaded");
     tilecc_free(r);
     l->kernel = tile_kernel_at(l->module, 0);
@@ -123,7 +123,7 @@ static void open_launch(Launch *l, tile_device *d, const Source *s, const char *
 }
 
 /* Nanoseconds to bind shapes that are others than before, and to make the launch ready. */
-static double ready_ns(Launch *l)
+static double ready_ns(Launched *l)
 {
     tile_error e;
     double began = now_ns();
@@ -134,41 +134,43 @@ static double ready_ns(Launch *l)
     return (now_ns() - began) / PER_ROUND;
 }
 
-/* In turn, so that both see the same machine; the least of each. */
-static void both(Launch *all, Launch *one, double *with, double *alone)
+/* Nanoseconds to choose, of sizes that are others than before; calls of something as cheap through a pointer included. */
+static double pick_ns(Launched *l)
 {
-    *with = *alone = 1e30;
-    for (int round = 0; round < ROUNDS; round++) {
-        double a = ready_ns(all), b = ready_ns(one);
-        if (a < *with) *with = a;
-        if (b < *alone) *alone = b;
+    const MfPick *volatile taken;
+    int64_t *size = l->args->syms, first = *size;
+    double began = now_ns();
+    for (int i = 0; i < PER_ROUND; i++) {
+        *size = first + 64 * (i % 2);
+        taken = args_pick(l->args);
     }
+    double ns = (now_ns() - began) / PER_ROUND;
+    (void)taken;
+    *size = first;
+    return ns;
 }
 
-static void close_launch(Launch *l)
-{
-    tile_args_free(l->args);
-    tile_module_free(l->module);
-}
-
-static void choose_row(const Source *s, char pins[][256])
+static void choose_row(const Program *s)
 {
     tile_device *d;
     tile_error e;
-    Launch all = {0}, one = {0};
+    Launched l = {0};
+    double ready = 1e30, pick = 1e30;
     if (tile_device_open("sim:fast", &d, &e) != TILE_OK) die("sim", e.text);
-    open_launch(&all, d, s, NULL);
-    double with = ready_ns(&all), alone;
-    open_launch(&one, d, s, pins[all.facts.schedule]);
-    both(&all, &one, &with, &alone);
-    printf("| %s | %d | %d | %.0f | %.0f | %.0f |\n", s->path, all.facts.schedules, all.facts.schedule + 1, alone, with, with - alone);
-    close_launch(&all);
-    close_launch(&one);
+    open_launch(&l, d, s);
+    for (int round = 0; round < ROUNDS; round++) {
+        double r = ready_ns(&l), p = pick_ns(&l);
+        if (r < ready) ready = r;
+        if (p < pick) pick = p;
+    }
+    printf("| %s | %d | %u | %u | %.0f | %.1f |\n", s->path, l.facts.schedules, l.kernel->npicks, l.kernel->choice.nodes.n, ready, pick);
+    tile_args_free(l.args);
+    tile_module_free(l.module);
     tile_device_close(d);
 }
 
 /* The schedules that the program has: behind `schedules of` in its plan. */
-static int schedules_of(const Source *s, char pins[][256])
+static int schedules_of(const Program *s, char pins[][256])
 {
     tilecc_result *r = compile(s, NULL, TILECC_EMIT_PLAN);
     if (!r || r->status != TILECC_OK) die(s->path, r ? r->message : "memory");
@@ -192,17 +194,17 @@ int main(int argc, char **argv)
     printf("| program | schedule | PTX, bytes | to PTX, ms | cubin, bytes | to a cubin, ms |\n| --- | --- | --- | --- | --- | --- |\n");
     for (int i = 1; i < argc; i++) {
         char pins[LINES][256];
-        Source s = read_source(argv[i]);
+        Program s = read_source(argv[i]);
         int n = schedules_of(&s, pins);
         for (int k = 0; k < n; k++) code_row(&s, strchr(pins[k], ':') + 2, pins[k]);
         code_row(&s, n ? "all" : "one", NULL);
         free(s.text);
     }
-    printf("\n| program | schedules | taken | ready with that one alone, ns | with all, ns | choosing, ns |\n| --- | --- | --- | --- | --- | --- |\n");
+    printf("\n| program | schedules | conditions | expressions | ready, ns | of it choosing, ns |\n| --- | --- | --- | --- | --- | --- |\n");
     for (int i = 1; i < argc; i++) {
         char pins[LINES][256];
-        Source s = read_source(argv[i]);
-        if (schedules_of(&s, pins) > 1) choose_row(&s, pins);
+        Program s = read_source(argv[i]);
+        if (schedules_of(&s, pins) > 1) choose_row(&s);
         free(s.text);
     }
     return 0;

@@ -185,7 +185,7 @@ static void tuned(Checked *ch, const Item *k, uint32_t n)
     leave_out(ch, k, f);
     for (uint32_t i = 0; i < f->lines.n; i++) {
         const TuneLine *l = &f->lines.v[i];
-        if (l->left || strcmp(l->kernel, name) != 0) continue;
+        if (l->left || strcmp(l->kernel, name) != 0 || (ch->c->gpu && strcmp(l->gpu, ch->c->gpu) != 0)) continue;
         uint32_t s = schedule_for(ch, k, l->wish, from, n);
         if (s >= MF_SCHEDULES_MAX || ch->schedules.v[from].picks.n >= MF_PICKS_MAX / 2) {
             diag_at(ch->c->diags, E0221, l->wish->span, "with this schedule `%s` has more than %d, or more than %d lines", name, MF_SCHEDULES_MAX, MF_PICKS_MAX / 2);

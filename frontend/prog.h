@@ -364,6 +364,7 @@ typedef struct Compilation {
     int hints;            /* derived cache policies: 0: where the launch moves much more than L2 holds, 1 always, -1 never */
     bool no_dependent;    /* kernels are launched when those before them are over */
     bool no_variants;     /* no schedules but those that somebody asks for */
+    const char *gpu;      /* the only one whose lines of tune files count; NULL: all */
     const struct TuneFile *tune, *pin; /* which schedules there are besides the source's; instead of them. NULL: none */
 } Compilation;
 

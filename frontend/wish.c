@@ -165,7 +165,7 @@ static Wish *add_wish(Compilation *c, const PKernel *k, Wishes *out)
     return w;
 }
 
-/* One thing at a time besides the alternatives: what they do together is seldom more than what the best of them does. */
+/* One thing at a time besides the alternatives, and what variants are made of. Of the rest `tilecc tune` combines what has gained. */
 void wishes_for(Compilation *c, const PKernel *k, Wishes *out)
 {
     static const int64_t STAGES[] = {1, 2, 3, 4, 6, 8};
@@ -176,4 +176,9 @@ void wishes_for(Compilation *c, const PKernel *k, Wishes *out)
         if (DEALS[i] != DEAL_CLC || target_has(c->target, form_info(FORM_CLC_TRY_CANCEL)->feature)) add_wish(c, k, out)->deal = DEALS[i];
     for (size_t i = 0; o.stages && i < sizeof STAGES / sizeof *STAGES; i++) add_wish(c, k, out)->stages = STAGES[i];
     for (int h = 1; c->hints == 0 && h >= -1; h -= 2) add_wish(c, k, out)->hints = h;
+    if (o.deal && o.across == 1 && c->hints == 0) {
+        Wish *w = add_wish(c, k, out);
+        w->deal = DEAL_LAUNCH;
+        w->hints = -1;
+    }
 }

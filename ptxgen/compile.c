@@ -95,13 +95,23 @@ static const char *read_module(void *user, const char *module, const char *from,
 
 /* ---- tune files ---- */
 
-/* NULL: the one beside the source, where there is one; what is built in has none. */
+/* The main source is this module of the library, and nothing that happens to be called so. */
+static const StdlibFile *of_library(const Job *j)
+{
+    size_t n;
+    const StdlibFile *lib = stdlib_files(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(lib[i].path, j->main->path) == 0 && lib[i].size == j->main->len && memcmp(lib[i].text, j->main->text, j->main->len) == 0) return &lib[i];
+    return NULL;
+}
+
+/* NULL: the one beside the source, where there is one. */
 static const char *tune_path(Job *j)
 {
     const char *asked = j->opt->tune, *path = j->main->path;
     size_t n = strlen(path);
     if (asked) return strcmp(asked, "off") == 0 ? NULL : asked;
-    if (j->opt->pin || n < 6 || strcmp(path + n - 5, ".tile") != 0) return NULL;
+    if (j->opt->pin || of_library(j) || n < 6 || strcmp(path + n - 5, ".tile") != 0) return NULL;
     char *beside = arena_printf(&j->arena, "%.*s.tune", (int)(n - 5), path);
     return file_exists(beside) ? beside : NULL;
 }
@@ -114,11 +124,11 @@ static bool tune_files(Job *j)
     const char *text = path ? read_file(j, path, &size, &why) : NULL;
     const Source *src = text ? sources_add(&j->sources, path, text, size) : NULL;
     if (path && !src) diag_at(&j->diags, E0222, (Span){0, 0}, "the tune file %s %s", path, why ? why : text ? "is too large" : "is not there");
-    if (src) {
-        vec_push(&j->arena, &j->dependencies, path);
-        j->c.tune = tune_read(&j->c, src, false);
-    }
     const char *pin = j->opt->pin;
+    const StdlibFile *own = src || pin || j->opt->tune ? NULL : of_library(j);
+    if (src) vec_push(&j->arena, &j->dependencies, path);
+    else if (own && own->tune_size) src = sources_add(&j->sources, own->tune_path, own->tune, own->tune_size);
+    if (src) j->c.tune = tune_read(&j->c, src, false);
     const Source *pinned = pin ? sources_add(&j->sources, "--pin", pin, strlen(pin)) : NULL;
     if (pinned) j->c.pin = tune_read(&j->c, pinned, true);
     return j->diags.errors == 0;
@@ -449,7 +459,8 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
                          .ptx_version = j->opt->ptx_version,
                          .hints = j->opt->hints,
                          .no_dependent = j->opt->no_dependent_launch,
-                         .no_variants = j->opt->no_variants};
+                         .no_variants = j->opt->no_variants,
+                         .gpu = j->opt->gpu};
     return j->main != NULL;
 }
 

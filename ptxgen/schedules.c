@@ -48,20 +48,27 @@ static bool is_loop(const PBlock *b)
     return false;
 }
 
-/* The kernel is one pipeline across the grid, whose schedule is the compiler's, and whose iterations are a few moves, as many bytes in each. */
-static bool is_movement(const PKernel *p, const IrKernel *k)
+/* The one pipeline across the grid that the kernel is; NULL: it is something else. */
+static const PStmt *one_across(const PKernel *p)
 {
     const PStmt *across = NULL;
     for (const PStmt *s = p->body.first; s; s = s->next) {
-        if (s->kind == P_FOR || s->kind == P_IF || (s->kind == P_PIPELINE && across)) return false;
+        if (s->kind == P_FOR || s->kind == P_IF || (s->kind == P_PIPELINE && across)) return NULL;
         if (s->kind == P_PIPELINE) across = s;
     }
-    bool open = across && across->pipe->deal == DEAL_ANY && across->pipe->stages == 0;
-    return open && !is_loop(&across->body) && k->mf.deal != MF_DEAL_NONE && k->mf.traffic;
+    return across;
+}
+
+/* The kernel is one pipeline across the grid, whose dealing is the compiler's, and whose iterations are a few moves, as many bytes in each. `stages`
+ * says how many iterations of a CTA overlap: who has written it for launches with many of them has said nothing against CTAs of one. */
+static bool is_movement(const PKernel *p, const IrKernel *k)
+{
+    const PStmt *across = one_across(p);
+    return across && across->pipe->deal == DEAL_ANY && !is_loop(&across->body) && k->mf.deal != MF_DEAL_NONE && k->mf.traffic;
 }
 
 /* For few iterations a CTA for each: it loads, waits and stores; rings and tickets would cost more than they give, and launches that small have no use
- * for cache hints. On an H100 copies, gathers, scatters and conversions of up to 96 KB per SM take 0.5 to 0.9 of the time so. */
+ * for cache hints. */
 static void add_variant(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *b)
 {
     static const Wish ONE_CTA_EACH = {.deal = DEAL_LAUNCH, .hints = -1}, AS_TOLD = {.deal = DEAL_LAUNCH, .hints = HINTS_OPEN};
@@ -86,19 +93,32 @@ static void add_pick(Compilation *c, Built *b, MfPick p)
     vec_push(c->scratch, &b->kernels.v[0]->mf.picks, p);
 }
 
+/* Up to which size a CTA for each iteration wins. Measured on the H100: copies, gathers, conversions take 0.5 to 0.9 of the time where a launch moves at most
+ * 96 KB per SM, and are not slower up to 8 times what the L2 holds, as long as three CTAs of an SM overlap what they do and each moves enough to be
+ * worth its beginning. */
+static MfPick few_iterations(const MfKernel *first, const MfKernel *each)
+{
+    enum { SM_BYTES = 96 << 10, CTA_BYTES = 8 << 10, OVERLAP = 3, SMEM = 227 << 10 };
+    const LxNode *moved = &each->lx.nodes.v[each->traffic - 1];
+    int64_t bytes = 0;
+    bool of_ctas = moved->op == LX_MUL && moved->a == each->grid[0] && lx_is_const(&each->lx, moved->b, &bytes);
+    if (of_ctas && bytes >= CTA_BYTES && each->smem <= SMEM / OVERLAP && first->traffic) return (MfPick){"", 0, MF_L2, MF_HINTS_L2};
+    return (MfPick){"", 0, MF_SM_BYTES, SM_BYTES};
+}
+
 /* Of several alternatives the first is for what goes through DRAM for long, the next ones for what fills the machine, the last for the rest. Measured on
  * the H100: up to 8 times what the L2 holds small tiles, a CTA for each, are faster than tiles that few CTAs go through; beyond that DRAM likes those,
  * with the hints that pay from there on (runtime/launch.c). */
 static void pick_alternatives(Compilation *c, Built *b)
 {
-    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4, SM_BYTES = 96 << 10 };
+    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4 };
     uint8_t n = 0;
     while (n < b->programs.n && !b->programs.v[n]->wish) n++;
     for (uint8_t s = 0; s + 1 < n; s++) {
         bool large = s == 0 && b->kernels.v[s]->mf.traffic;
         add_pick(c, b, (MfPick){"", s, large ? MF_L2 : MF_CTAS, large ? L2_TIMES : CTAS_PER_SM});
     }
-    if (b->variant) add_pick(c, b, (MfPick){"", 0, MF_SM_BYTES, SM_BYTES});
+    if (b->variant) add_pick(c, b, few_iterations(&b->kernels.v[0]->mf, &b->kernels.v[b->kernels.n - 1]->mf));
     else if (n < b->programs.n) add_pick(c, b, (MfPick){"", (uint8_t)(n ? n - 1 : 0), MF_BYTES, 0});
 }
 
@@ -124,6 +144,13 @@ static void explain_pick(const MfPick *p, Text *out)
     if (p->gpu[0]) text_printf(out, " on %s (measured)", p->gpu);
 }
 
+/* The source's `stages` stands, and means nothing. */
+static bool one_iteration(const PKernel *p)
+{
+    const PStmt *across = one_across(p);
+    return across && across->pipe->stages && p->wish && p->wish->deal == DEAL_LAUNCH && p->wish->stages == 0;
+}
+
 static void explain(const Built *b, Text *out)
 {
     const MfKernel *mf = &b->kernels.v[0]->mf;
@@ -132,7 +159,7 @@ static void explain(const Built *b, Text *out)
     for (uint32_t s = 0; s < b->kernels.n; s++) {
         text_printf(out, "  %u: ", s + 1);
         wish_print(out, b->programs.v[s]);
-        text_char(out, '\n');
+        text_str(out, one_iteration(b->programs.v[s]) ? "; `stages` says nothing of it: a CTA has one iteration\n" : "\n");
     }
     text_lit(out, "  a launch takes the first that fits\n");
     for (uint32_t i = 0; i < mf->picks.n; i++) {

@@ -18,7 +18,10 @@ static void bound_values(tile_args *a, const tile_args *first)
     Arena *ar = &a->heap->arena;
     a->tensors = first ? first->tensors : arena_array(ar, TensorArg, mf->tensors.n);
     a->scalars = first ? first->scalars : arena_array(ar, ScalarArg, mf->scalars.n);
-    a->syms = first ? first->syms : arena_array(ar, int64_t, mf->syms.n);
+    const tile_kernel *k = a->kernel;
+    a->choice = first ? first->choice : arena_array(ar, int64_t, (size_t)k->choice.nodes.n + mf->syms.n + 1);
+    a->syms = a->choice + 1;
+    for (uint32_t i = mf->syms.n; !first && i < k->leaves; i++) a->choice[i + 1] = k->choice.nodes.v[i].k;
     a->sym_values = first ? first->sym_values : arena_array(ar, SymValue, mf->syms.n);
 }
 
@@ -174,13 +177,11 @@ static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *
     return *same_shape && x->address == y->address && x->bytes == y->bytes;
 }
 
-/* The launch is no longer what it was, nor, with other sizes, its schedule. */
+/* The launch is no longer what it was, nor, with other sizes, its schedule. What was ready of schedules that are not taken is no more when they are. */
 static void changed(tile_args *a, bool sizes)
 {
-    for (; a; a = a->next) {
-        a->ready = false;
-        if (sizes) a->sized = false;
-    }
+    if (a->taken) a->taken->ready = false;
+    if (sizes) a->taken = NULL;
 }
 
 tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,

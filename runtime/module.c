@@ -51,7 +51,7 @@ static void describe_kernel(Heap *h, tile_module *m, tile_kernel *k, const MfKer
         uint32_t index = mf->args.v[i].index;
         k->param_names[i] = mf->args.v[i].is_scalar ? mf->scalars.v[index].name : mf->tensors.v[index].name;
     }
-    picks_of_device(a, mf, m->device->gpu, k);
+    picks_of_device(a, m->device, k);
     k->trusts = arena_array(a, tile_trust, mf->trusts.n);
     for (uint32_t i = 0; i < mf->trusts.n; i++)
         k->trusts[i] = (tile_trust){(tile_trust_fact)mf->trusts.v[i].fact, param_of(mf, mf->trusts.v[i].tensor)};

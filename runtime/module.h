@@ -29,18 +29,20 @@ typedef struct Heap { /* an arena, and where to go when its memory runs out: mem
 Heap *heap_new(const Host *host); /* which lives longer */
 void heap_free(Heap *h);
 
-typedef struct Picked {
+typedef struct Pick { /* a condition for this device */
     const MfPick *pick;
-    const LxNode *nodes; /* the last of them is what the schedule would move; n 0: that is not known, or not asked for */
-    uint32_t n;
-} Picked;
+    Lx value; /* of tile_kernel.choice */
+    int64_t least;
+} Pick;
 
 struct tile_kernel {
     tile_module *module;
     const MfKernel *mf;
     void *function;
-    const struct Picked *picks; /* of the kernel's first schedule, those that count on the device */
+    Pick *picks; /* of the kernel's first schedule, those that count on the device */
     uint32_t npicks;
+    LxPool choice;   /* what they compare, in the order in which they do .. */
+    uint32_t leaves; /* .. behind all symbols and constants, so many */
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
@@ -86,12 +88,13 @@ enum { DUMMY_ZEROS = 256, DUMMY_BYTES = 512 };
 struct tile_args {
     tile_kernel *kernel;
     tile_args *next;      /* the same arguments for the kernel's next schedule */
-    tile_args *taken;     /* of the first one: whose schedule the launch takes, as far as that one is sized */
+    tile_args *taken;     /* of the first one: whose schedule the launch takes. NULL: not chosen since a shape or scalar changed */
     const MfPick *pick;   /* .. and why; NULL: no other would */
     Heap *heap;
-    TensorArg *tensors;   /* this and the next three are the same for all schedules */
+    TensorArg *tensors;   /* this and the next four are the same for all schedules */
     ScalarArg *scalars;
-    int64_t *syms;
+    int64_t *choice;      /* values of tile_kernel.choice, from 1 on: symbols first .. */
+    int64_t *syms;        /* .. which are these */
     SymValue *sym_values;
     int64_t *values;      /* of all launch expressions */
     uint8_t *status;      /* LxStatus of each */
@@ -111,10 +114,12 @@ struct tile_args {
 };
 
 /* ---- schedules.c ---- */
-/* Of a kernel with several schedules the arguments of the one that the launch takes. */
+/* The arguments of the schedule that the launch takes. */
 tile_status args_take(tile_args *a, tile_args **taken, tile_error *err);
-/* Those of the kernel's picks that count on a device of that name. */
-void picks_of_device(Arena *a, const MfKernel *mf, const char *gpu, tile_kernel *k);
+/* Which that is, where the symbols stand for what is bound; NULL: the last one. */
+const MfPick *args_pick(const tile_args *a);
+/* Those of the kernel's picks that count on the device. */
+void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k);
 
 /* ---- bind.c ---- */
 /* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */

@@ -1,111 +1,176 @@
-/* Which of a kernel's schedules a launch takes: MfKernel.picks. Chosen when a shape or a scalar has changed. */
+/* Which of a kernel's schedules a launch takes: MfKernel.picks. When a kernel is loaded the conditions become comparisons with a number, of values of one
+ * pool, which has what several ask for once, symbols and constants in front. When a shape or a scalar has changed the rest is evaluated as far as
+ * choosing goes. */
 #include "runtime/module.h"
 
 #include <string.h>
 
-/* What it takes to work out expression e, and no more: all of a kernel's take longer than to choose may. */
-static void copy_expression(Arena *a, const LxPool *p, Lx e, Picked *out)
+#include "lang/checked.h"
+
+/* ---- conditions ---- */
+
+/* Could it be negative, of operands that could or could not? */
+static bool natural(const MfKernel *mf, const LxNode *n, const bool *is)
 {
-    const LxNode *nodes = p->nodes.v;
+    switch ((LxOp)n->op) {
+    case LX_CONST: return n->k >= 0;
+    case LX_SYM: return mf->syms.v[n->k].kind != MF_SCALAR;
+    case LX_MAX: return is[n->a] || is[n->b];
+    case LX_ADD:
+    case LX_MUL:
+    case LX_DIV:
+    case LX_CEIL:
+    case LX_MIN: return is[n->a] && is[n->b];
+    default: return false;
+    }
+}
+
+/* Expression e of the kernel, with what it takes to work it out; max(x, 0) is x where that can't be negative. */
+static Lx copy_expression(Arena *a, LxPool *to, const MfKernel *mf, Lx e)
+{
+    const LxNode *nodes = mf->lx.nodes.v;
     Lx *place = arena_array(a, Lx, (size_t)e + 1);
-    if (e == 0) return;
-    place[e] = 1;
+    bool *is = arena_array(a, bool, (size_t)e + 1);
+    place[e] = e != 0;
     for (Lx i = e; i > 0; i--) { /* operands stand before their users */
         if (!place[i]) continue;
         if (nodes[i - 1].a) place[nodes[i - 1].a] = 1;
         if (nodes[i - 1].b) place[nodes[i - 1].b] = 1;
     }
-    LxNode *kept = arena_array(a, LxNode, e);
     for (Lx i = 1; i <= e; i++) {
+        const LxNode *n = &nodes[i - 1];
+        int64_t k;
         if (!place[i]) continue;
-        kept[out->n] = nodes[i - 1];
-        kept[out->n].a = place[nodes[i - 1].a];
-        kept[out->n].b = place[nodes[i - 1].b];
-        place[i] = ++out->n;
+        is[i] = natural(mf, n, is);
+        if (n->op == LX_CONST) place[i] = lx_const(a, to, n->k);
+        else if (n->op == LX_SYM) place[i] = lx_sym(a, to, (uint32_t)n->k);
+        else if (n->op == LX_MAX && is[n->a] && lx_is_const(to, place[n->b], &k) && k == 0) place[i] = place[n->a];
+        else place[i] = lx_op(a, to, (LxOp)n->op, place[n->a], place[n->b]);
     }
-    out->nodes = kept;
+    return place[e];
 }
 
-void picks_of_device(Arena *a, const MfKernel *mf, const char *gpu, tile_kernel *k)
+/* Bytes of all tensors, once for each direction. */
+static Lx bytes_of_tensors(Arena *a, LxPool *to, const MfKernel *mf)
 {
-    bool named = false;
-    Picked *out = arena_array(a, Picked, mf->picks.n);
-    for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, gpu) == 0;
-    for (uint32_t i = 0; i < mf->picks.n; i++) {
-        if (strcmp(mf->picks.v[i].gpu, named ? gpu : "") != 0) continue;
-        const MfKernel *s = mf + mf->picks.v[i].schedule; /* they stand one behind the other */
-        Picked *p = &out[k->npicks++];
-        *p = (Picked){.pick = &mf->picks.v[i]};
-        if (p->pick->measure != MF_CTAS) copy_expression(a, &s->lx, s->traffic, p);
-    }
-    k->picks = out;
-}
-
-/* What can't be counted in 64 bits is more than any limit. */
-static int64_t value_of(const tile_args *a, const tile_args *x, const LxNode *nodes, Lx e)
-{
-    lx_eval(nodes, e, a->syms, x->values, x->status);
-    return x->status[e - 1] == LX_OK ? x->values[e - 1] : x->status[e - 1] == LX_OVERFLOW ? INT64_MAX : 0;
-}
-
-static int64_t bytes_of_tensors(const tile_args *a)
-{
-    const MfKernel *mf = a->kernel->mf;
-    int64_t all = 0;
+    Lx all = lx_const(a, to, 0);
     for (uint32_t i = 0; i < mf->tensors.n; i++) {
-        const MfTensor *p = &mf->tensors.v[i];
-        int64_t n = a->tensors[i].empty ? 0 : 1;
-        for (int d = 0; d < p->rank; d++)
-            if (!size_mul(n, a->tensors[i].shape[d], &n)) return INT64_MAX;
-        if (!elem_bytes(p->type, n, &n) || !size_mul(n, p->read + p->written, &n) || !size_add(all, n, &all)) return INT64_MAX;
+        const MfTensor *t = &mf->tensors.v[i];
+        Lx n = lx_const(a, to, elem_info((ElemType)t->type)->global_bits);
+        for (int d = 0; d < t->rank; d++) n = lx_op(a, to, LX_MUL, copy_expression(a, to, mf, t->extent[d]), n);
+        n = lx_op(a, to, LX_CEIL, n, lx_const(a, to, 8));
+        all = lx_op(a, to, LX_ADD, all, lx_op(a, to, LX_MUL, n, lx_const(a, to, t->read + t->written)));
     }
     return all;
 }
 
-static int64_t ctas_of(const tile_args *a, const tile_args *x)
+static Lx ctas_of(Arena *a, LxPool *to, const MfKernel *mf)
 {
-    int64_t all = 1;
-    for (int i = 0; i < 3; i++)
-        if (!size_mul(all, value_of(a, x, x->kernel->mf->lx.nodes.v, x->kernel->mf->grid[i]), &all)) return INT64_MAX;
+    Lx all = lx_const(a, to, 1);
+    for (int i = 0; i < 3; i++) all = lx_op(a, to, LX_MUL, all, copy_expression(a, to, mf, mf->grid[i]));
     return all;
 }
 
-/* With all symbols known: does the launch have the size that the pick asks for? */
-static bool holds(const tile_args *a, const Picked *k)
+/* What the pick's schedule would have of it. */
+static Lx measure(Arena *a, LxPool *to, const MfKernel *mf, const MfPick *p)
 {
-    const DeviceLimits *l = &a->kernel->module->device->limits;
-    const MfPick *p = k->pick;
-    const tile_args *x = a;
-    int64_t unit = 1, least, has = 0;
-    for (uint32_t i = 0; i < p->schedule; i++) x = x->next;
-    if (p->measure == MF_CTAS) has = ctas_of(a, x), unit = l->sms;
-    else if (k->n) has = value_of(a, x, k->nodes, k->n);
-    else if (p->measure == MF_BYTES) has = bytes_of_tensors(a);
-    if (p->measure == MF_L2) unit = l->l2;
-    if (p->measure == MF_SM_BYTES) unit = l->sms;
-    if (!size_mul(unit, p->least, &least)) return false;
-    return p->measure == MF_L2 ? has > least : has >= least;
+    if (p->measure == MF_BYTES && p->least == 0) return lx_const(a, to, 0);
+    if (p->measure == MF_CTAS) return ctas_of(a, to, mf);
+    if (mf->traffic) return copy_expression(a, to, mf, mf->traffic);
+    return p->measure == MF_BYTES ? bytes_of_tensors(a, to, mf) : lx_const(a, to, 0);
+}
+
+/* false: what is counted in 64 bits never has that size. */
+static bool least_of(const MfPick *p, const DeviceLimits *l, int64_t *least)
+{
+    int64_t unit = p->measure == MF_L2 ? l->l2 : p->measure == MF_BYTES ? 1 : l->sms;
+    return size_mul(unit, p->least, least) && size_add(*least, p->measure == MF_L2, least);
+}
+
+/* Of a division by 2^s, s + 1 in a field that operations don't use. */
+static void note_powers(LxPool *p)
+{
+    for (uint32_t i = 0; i < p->nodes.n; i++) {
+        LxNode *n = &p->nodes.v[i];
+        int64_t by;
+        if (n->op != LX_CEIL || !lx_is_const(p, n->b, &by) || by <= 0 || (by & (by - 1)) != 0) continue;
+        while (by >> n->k) n->k++;
+    }
+}
+
+void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
+{
+    const MfKernel *mf = k->mf;
+    bool named = false;
+    for (uint32_t i = 0; mf->picks.n && i < mf->syms.n; i++) lx_sym(a, &k->choice, i);
+    for (uint32_t s = 0; mf->picks.n && s < mf->schedules; s++)
+        for (uint32_t i = 0; i < mf[s].lx.nodes.n; i++)
+            if (mf[s].lx.nodes.v[i].op == LX_CONST) lx_const(a, &k->choice, mf[s].lx.nodes.v[i].k);
+    k->leaves = k->choice.nodes.n;
+    k->picks = arena_array(a, Pick, mf->picks.n);
+    for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, d->gpu) == 0;
+    for (uint32_t i = 0; i < mf->picks.n; i++) {
+        const MfPick *p = &mf->picks.v[i];
+        int64_t least;
+        if (strcmp(p->gpu, named ? d->gpu : "") != 0 || !least_of(p, &d->limits, &least)) continue;
+        k->picks[k->npicks++] = (Pick){p, measure(a, &k->choice, mf + p->schedule, p), least}; /* schedules stand one behind the other */
+    }
+    note_powers(&k->choice);
+}
+
+/* ---- choosing ---- */
+
+static bool apply(const LxNode *n, int64_t a, int64_t b, int64_t *out)
+{
+    switch ((LxOp)n->op) {
+    case LX_MUL: return mul_s64(a, b, out);
+    case LX_ADD: return add_s64(a, b, out);
+    case LX_SUB: return sub_s64(a, b, out);
+    case LX_MAX: *out = a > b ? a : b; return true;
+    case LX_CEIL:
+        if (n->k == 0 || a < 0 || a > INT64_MAX - b) return lx_apply(LX_CEIL, a, b, out) == LX_OK;
+        *out = (a + b - 1) >> (n->k - 1);
+        return true;
+    default: return lx_apply((LxOp)n->op, a, b, out) == LX_OK;
+    }
+}
+
+/* Values up to expression x, of which so many are known; what can't be counted in 64 bits is more than any limit. */
+static int64_t evaluate(const tile_args *a, Lx *known, Lx x)
+{
+    const LxNode *nodes = a->kernel->choice.nodes.v;
+    int64_t *v = a->choice; /* v[i]: of expression i */
+    for (Lx i = *known + 1; i <= x; *known = i++) {
+        const LxNode *n = &nodes[i - 1];
+        if (n->op == LX_CONST) v[i] = n->k; /* of folding */
+        else if (!apply(n, v[n->a], v[n->b], &v[i])) return INT64_MAX;
+    }
+    return v[x];
+}
+
+const MfPick *args_pick(const tile_args *a)
+{
+    const tile_kernel *k = a->kernel;
+    Lx known = k->leaves;
+    for (uint32_t i = 0; i < k->npicks; i++)
+        if (evaluate(a, &known, k->picks[i].value) >= k->picks[i].least) return k->picks[i].pick;
+    return NULL;
 }
 
 tile_status args_take(tile_args *a, tile_args **taken, tile_error *err)
 {
-    *taken = a;
-    if (a->next == NULL) return TILE_OK;
-    if (a->taken && a->taken->sized) { /* it stands for what is bound */
-        *taken = a->taken;
-        return TILE_OK;
-    }
+    *taken = a->taken; /* it stands for what is bound */
+    if (*taken) return TILE_OK;
     tile_status s = args_resolve(a, err);
     if (s != TILE_OK) return s;
-    const tile_kernel *k = a->kernel;
-    uint32_t schedule = k->mf->schedules - 1u;
-    a->pick = NULL;
-    for (uint32_t i = 0; i < k->npicks && !a->pick; i++)
-        if (holds(a, &k->picks[i])) a->pick = k->picks[i].pick;
-    if (a->pick) schedule = a->pick->schedule;
     tile_args *x = a;
-    for (uint32_t i = 0; i < schedule; i++) x = x->next;
+    if (a->next) {
+        a->pick = args_pick(a);
+        uint32_t schedule = a->pick ? a->pick->schedule : a->kernel->mf->schedules - 1u;
+        for (uint32_t i = 0; i < schedule; i++) x = x->next;
+    }
     x->resolved = true;
+    x->sized = x->ready = false;
     *taken = a->taken = x;
     return TILE_OK;
 }

@@ -62,7 +62,6 @@ static tile_status compile(void *user, const char *arch, int ptx, const char *pa
                            const char *const *defines, size_t ndefines, void **image, size_t *image_size,
                            tile_error *err)
 {
-    (void)user;
     static const char no_memory[] = "out of memory";
     const char *bad = NULL;
     tilecc_define *pairs = split_defines(defines, ndefines, &bad);
@@ -81,7 +80,8 @@ static tile_status compile(void *user, const char *arch, int ptx, const char *pa
                           .defines = pairs,
                           .ndefines = ndefines,
                           .no_performance_warnings = 1,
-                          .cache = 1};
+                          .cache = 1,
+                          .gpu = tile_device_gpu(user)};
     tilecc_result *r = compile_some_way(&opt, path, text, size);
     free(pairs);
     tile_status s = TILE_OK;
@@ -111,6 +111,6 @@ static void release(void *user, void *image)
 
 void tile_use_compiler(tile_device *d)
 {
-    const tile_compiler c = {compile, release, NULL};
+    const tile_compiler c = {compile, release, d};
     tile_device_use_compiler(d, &c);
 }

@@ -70,6 +70,7 @@ tilecc_result *program_compile(const Program *r, const tilecc_options *lib, tile
     o.emit = simulates ? TILECC_EMIT_PTX : TILECC_EMIT_CUBIN;
     if (simulates) o.lineinfo = 1;
     o.default_arch = tile_device_arch(d);
+    o.gpu = tile_device_gpu(d);
     o.cache = 1;
     tilecc_result *c = tilecc_compile(&o, program_name(r->path), text, size);
     if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {

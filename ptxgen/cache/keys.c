@@ -24,7 +24,7 @@ void key_text(CacheKey *k, const char *s)
 /* An option that is missing here is a wrong kernel some day: who adds one changes the size, and decides. */
 void key_ptx(CacheKey *k, const tilecc_options *o, const char *target, const Sources *sources)
 {
-    _Static_assert(sizeof(void *) != 8 || sizeof *o == 184, "a new option: does PTX, or what is said, depend on it?");
+    _Static_assert(sizeof(void *) != 8 || sizeof *o == 192, "a new option: does PTX, or what is said, depend on it?");
     key_begin(k, "ptx");
     key_text(k, target);
     key_text(k, o->arch);
@@ -43,6 +43,7 @@ void key_ptx(CacheKey *k, const tilecc_options *o, const char *target, const Sou
     key_number(k, o->no_dependent_launch != 0);
     key_text(k, o->pin);
     key_number(k, o->no_variants != 0);
+    key_text(k, o->gpu);
     key_number(k, sources->files.n);
     for (uint32_t i = 0; i < sources->files.n; i++) { /* import folders and maps of paths show in these names */
         const Source *f = sources->files.v[i];

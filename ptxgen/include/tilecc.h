@@ -82,9 +82,12 @@ typedef struct tilecc_options {
     int no_dependent_launch; /* 0: a kernel may be launched while those before it in its stream still run, and waits for them before it
                                 touches global memory (programmatic dependent launch: PTX ISA, griddepcontrol) */
     int cache; /* 1: PTX and cubins that were made before are taken from the disk, and others kept there: see tilecc_cache() */
-    const char *tune; /* NULL: the tune file beside the source, x.tune for x.tile, where there is one; "off": none; else its path */
+    const char *tune; /* NULL: the tune file beside the source, x.tune for x.tile, where there is one, and for a module of the library what is built in
+                         with it; "off": none; else its path */
     const char *pin;  /* NULL, or lines `KERNEL: SCHEDULE`: the only schedules of these kernels. Without `tune` no file is read then */
     int no_variants; /* 0: a kernel that is one pipeline across the grid gets a second schedule for few iterations, where that is likely to be faster */
+    const char *gpu; /* NULL: the output is for any GPU; else for that one, by the name that tune files have (tile_device_gpu()): what they say of others
+                        is left out */
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */

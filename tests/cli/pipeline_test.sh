@@ -181,13 +181,13 @@ contains err 'nothing found'
 dealt 200 'dealt by tickets' --hints=off copy.tile
 grep -q 'cache hints' err && fail "--hints=off, but the launch decides"
 dealt 1 '^grid of 3 x 1 x 1 CTAs: 3 iterations' --sim=fuzz --schedules=5 --variants=off copy.tile
-# Few iterations have a CTA each: up to 96 KB of each SM.
+# Few iterations have a CTA each: up to 8 times what the L2 holds.
 dealt 1 '^schedule 2 of 2: for all other launches$' --sim=fuzz --schedules=5 copy.tile
 contains err '^32 threads and 32776 bytes of shared memory per CTA$'
 contains err '^grid of 3 x 1 x 1 CTAs$'
-dealt 200 '^schedule 1 of 2: for launches that move at least 98304 bytes per SM$' copy.tile
+dealt 200 '^schedule 1 of 2: for launches that move more than 8 times what the L2 holds$' copy.tile
 contains err '^64 threads and 98920 bytes of shared memory per CTA$'
-dealt 100 '^schedule 1 of 2' copy.tile
+dealt 100 '^schedule 2 of 2' copy.tile
 dealt 0 '^nothing to launch$' copy.tile
 kernel ' by static' '' >static.tile
 dealt 200 '^grid of 3 x 1 x 1 CTAs: 12 iterations dealt static' static.tile

@@ -21,7 +21,7 @@ quietly='no GPU is found; on the simulator'
 # Every schedule of the kernel, at the sizes that were named, in a table; the file and a plot.
 expect 0 "$quietly" tune copy.tile:copy M=16..256 N=128 -Wno-performance
 only_files copy.tile copy.tune copy.svg
-contains out '^copy on simulator, [0-9]+ schedules$'
+contains out '^copy on simulator, [0-9]+ schedules( and [0-9]+ combinations? of what gains)?$'
 contains out '^\| M=16 \| 8192 \|'
 contains out '^\| M=64 \| .* BM='
 contains out '^\| M=256 \|'
@@ -137,6 +137,41 @@ expect 0 "$quietly" tune copy.tile:copy M=64 N=64 -Wno-performance -o found --pl
 contains out '^\| - \|'
 contains found '^gather on "simulator"'
 expect 0 'the others need more than 65536 bytes' tune copy.tile:copy M=64..65536 N=64 --most=64K -Wno-performance -o found --plot=off
+
+# Where the program as it is does as well nothing is written, and what an old file says of it goes.
+cat >plain.tile <<'END'
+kernel plain(x: global u8[N], y: global u8[N]) grid (ceil(N, 64)) {
+    shared t: u8[64];
+    move x[cta.x * 64 +: 64] -> t via bulk;
+    move t -> y[cta.x * 64 +: 64] via bulk;
+}
+END
+expect 0 "$quietly" tune plain.tile N=64..1024 -Wno-performance --plot=off
+contains out '^plain on simulator, [0-9]+ schedules?$'
+contains out '^nothing gains more than times scatter: no lines for plain on simulator$'
+[ ! -e plain.tune ] || fail "written: $(cat plain.tune)"
+printf '# by hand\nplain on "simulator" from 0: hints off\n' >plain.tune
+expect 0 "$quietly" tune plain.tile N=64..1024 -Wno-performance --plot=off
+[ "$(cat plain.tune)" = '# by hand' ] || fail "left: $(cat plain.tune)"
+expect 0 "$quietly" tune plain.tile N=64..1024 -Wno-performance
+[ -s plain.svg ] || fail 'no plot'
+rm -f plain.*
+
+# Two things that gain are tried together; what has hints is for launches of more than the L2 holds.
+expect 0 "$quietly" tune -v copy.tile:copy M=64..1024 N=64 -Wno-performance --plot=off -o found
+contains out '^\| BM=16 by launch hints off \|'
+contains out '^\| BM=16 hints on \| - \| -'
+
+# A pinned depth is for CTAs of many iterations: few iterations have the schedule for them all the same, and the plan says how the two go together.
+sed 's/<BM = 16 | 8>//; s/BM/16/g; s/across grid {/across grid stages 3 {/' copy.tile >deep.tile
+expect 0 '' --explain-plan -Wno-performance deep.tile
+contains out '^  2: by launch hints off; `stages` says nothing of it: a CTA has one iteration$'
+contains out '^    1 for launches that move at least 98304 bytes per SM$' # tiles of 2 KB
+expect 0 'schedule 2 of 2: for all other launches$' run -v deep.tile:copy 'src=bf16[64,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim -Wno-performance
+expect 0 'schedule 1 of 2: for launches that move at least 98304 bytes per SM$' run -v deep.tile:copy 'src=bf16[1600,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim -Wno-performance
+expect 0 '' --explain-plan -Wno-performance --variants=off deep.tile
+! grep -q 'schedules of' out || fail "variants off: $(cat out)"
+rm deep.tile
 
 # What can't be.
 expect 2 'no program to tune' tune

@@ -71,3 +71,16 @@ bool tune_choose(const Candidate *v, size_t n, size_t npoints, Choices *out)
     }
     return true;
 }
+
+bool tune_wins(const Candidate *v, const double *scatter, size_t npoints, const Choices *c)
+{
+    double all = 0;
+    for (size_t p = 0, i = 0; p < npoints; p++) {
+        while (i + 1 < c->n && c->v[i + 1].point <= p) i++;
+        double before = v[0].ms[p], now = v[c->v[i].candidate].ms[p], least = 2 * scatter[p] < 0.02 ? 0.02 : 2 * scatter[p];
+        if (before <= 0 || now <= 0) continue;
+        double gain = log(before / now);
+        if (fabs(gain) > least) all += gain;
+    }
+    return all > 0;
+}

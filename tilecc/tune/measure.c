@@ -100,6 +100,23 @@ static int list(Tune *t)
     return code;
 }
 
+static int compile_from(Tune *t, size_t from)
+{
+    int code = EXIT_OK;
+    for (size_t i = from; i < t->n && code == EXIT_OK; i++) {
+        Candidate *c = &t->v[i];
+        size_t room = strlen(t->kernel) + strlen(c->schedule) + 3;
+        char *pin = must_alloc(room);
+        snprintf(pin, room, "%s: %s", t->kernel, c->schedule);
+        progress(t, "compiling", i - from, t->n - from, c->schedule);
+        code = compile(t, pin, &c->module);
+        if (code == EXIT_OK) c->kernel = tile_kernel_find(c->module, t->kernel);
+        free(pin);
+    }
+    progress_end(t);
+    return code;
+}
+
 int tune_candidates(Tune *t)
 {
     add(t, "", 0);
@@ -110,18 +127,7 @@ int tune_candidates(Tune *t)
     t->kernel = must_alloc(strlen(name) + 1);
     memcpy(t->kernel, name, strlen(name) + 1);
     code = list(t);
-    for (size_t i = 1; i < t->n && code == EXIT_OK; i++) {
-        Candidate *c = &t->v[i];
-        size_t room = strlen(t->kernel) + strlen(c->schedule) + 3;
-        char *pin = must_alloc(room);
-        snprintf(pin, room, "%s: %s", t->kernel, c->schedule);
-        progress(t, "compiling", i - 1, t->n - 1, c->schedule);
-        code = compile(t, pin, &c->module);
-        if (code == EXIT_OK) c->kernel = tile_kernel_find(c->module, t->kernel);
-        free(pin);
-    }
-    progress_end(t);
-    return code;
+    return code == EXIT_OK ? compile_from(t, 1) : code;
 }
 
 /* ---- times ---- */
@@ -190,7 +196,19 @@ static tile_status time_launches(const Tune *t, const Scratch *s, tile_args *arg
     return status;
 }
 
-/* A launch that is refused leaves no time: the schedule is not for that size. */
+/* With hints launches keep what they read for the same launch to come, which is what follows here, at the cost of what others would have found. Where
+ * the L2 holds all that is no gain. */
+static bool hinted(const Candidate *c)
+{
+    return strstr(c->schedule, "hints on") != NULL;
+}
+
+static void note_scatter(Tune *t, size_t point, double apart)
+{
+    if (apart > t->scatter[point]) t->scatter[point] = apart;
+}
+
+/* A launch that is refused leaves no time: the schedule is not for that size. Measured again, the least counts. */
 static int measure_one(Tune *t, const Scratch *s, Candidate *c, const RunArgs *typed, size_t point)
 {
     tile_args *args = NULL;
@@ -200,9 +218,12 @@ static int measure_one(Tune *t, const Scratch *s, Candidate *c, const RunArgs *t
     int code = status == TILE_OK ? run_args_bind_again(typed, args) : failed(status, &e);
     if (code == EXIT_OK) {
         status = tile_launch_info(args, &f, &e);
-        if (status == TILE_OK) status = time_launches(t, s, args, &c->ms[point], &e);
+        bool counts = status == TILE_OK && !(hinted(c) && f.traffic <= f.l2), again = c->ms[point] > 0;
+        double ms = 0, before = c->ms[point];
+        if (counts) status = time_launches(t, s, args, &ms, &e);
         c->bytes[point] = status == TILE_OK && f.traffic ? (double)f.traffic : run_args_traffic(typed);
-        if (status != TILE_OK) c->ms[point] = 0;
+        c->ms[point] = status != TILE_OK ? 0 : again && before < ms ? before : ms;
+        if (again && status == TILE_OK) note_scatter(t, point, before < ms ? ms / before - 1 : before / ms - 1);
         if (status != TILE_OK && (status != TILE_ERROR_CHECK || c == t->v)) { /* the program itself must be able to */
             progress_end(t);
             code = failed(status, &e);
@@ -212,7 +233,8 @@ static int measure_one(Tune *t, const Scratch *s, Candidate *c, const RunArgs *t
     return code;
 }
 
-static int measure_point(Tune *t, const Scratch *s, size_t point)
+/* The candidates from `from` on, and the program as it is again: how far apart its times lie is how they all scatter. */
+static int measure_point(Tune *t, const Scratch *s, size_t point, size_t from)
 {
     RunArgs typed = {0};
     tile_args *args = NULL;
@@ -226,11 +248,12 @@ static int measure_point(Tune *t, const Scratch *s, size_t point)
         tile_status status = tile_args_new(t->v[0].kernel, &args, &e);
         code = status == TILE_OK ? run_args_bind(&typed, t->device, args) : failed(status, &e);
     }
-    for (size_t i = 0; i < t->n && code == EXIT_OK; i++) {
+    for (size_t i = from; i <= t->n && code == EXIT_OK; i++) {
         char what[128];
-        snprintf(what, sizeof what, "schedule %zu of %zu, %s", i + 1, t->n, i ? t->v[i].schedule : "as it is");
+        size_t c = i < t->n ? i : 0;
+        snprintf(what, sizeof what, "schedule %zu of %zu, %s", i + 1, t->n, c ? t->v[c].schedule : "as it is");
         progress(t, "measuring size", point, t->sizes.npoints, what);
-        code = measure_one(t, s, &t->v[i], &typed, point);
+        code = measure_one(t, s, &t->v[c], &typed, point);
     }
     tile_args_free(args);
     run_args_free(&typed, t->device);
@@ -238,13 +261,33 @@ static int measure_point(Tune *t, const Scratch *s, size_t point)
     return code;
 }
 
+static int measure_from(Tune *t, const Scratch *s, size_t from)
+{
+    int code = EXIT_OK;
+    for (size_t p = 0; p < t->sizes.npoints && code == EXIT_OK; p++) code = measure_point(t, s, p, from);
+    progress_end(t);
+    return code;
+}
+
+static void add_combinations(Tune *t)
+{
+    char *found[TUNE_COMBINATIONS];
+    size_t n = tune_combine(t->v, t->n, t->sizes.npoints, found), before = t->n;
+    for (size_t i = 0; i < n; i++) {
+        add(t, found[i], strlen(found[i]));
+        free(found[i]);
+    }
+    t->combined = t->n - before;
+}
+
 int tune_measure(Tune *t)
 {
     Scratch s = {0};
-    int code = EXIT_OK;
     if (!t->simulated && scratch_open(t, &s)) measure_copy(t, &s);
-    for (size_t p = 0; p < t->sizes.npoints && code == EXIT_OK; p++) code = measure_point(t, &s, p);
+    int code = measure_from(t, &s, 0);
+    if (code == EXIT_OK) add_combinations(t);
+    if (code == EXIT_OK && t->combined) code = compile_from(t, t->n - t->combined);
+    if (code == EXIT_OK && t->combined) code = measure_from(t, &s, t->n - t->combined);
     scratch_close(t, &s);
-    progress_end(t);
     return code;
 }

@@ -55,14 +55,16 @@ static size_t choice_at(const Choices *c, size_t point)
 static void print_table(const Tune *t, const Choices *c)
 {
     const char *unit = t->simulated ? "ksteps" : "us";
-    printf("%s on %s, %zu schedules\n\n", t->kernel, tile_device_gpu(t->device), t->n - 1);
-    printf("| size | bytes | untuned, %s | tuned, %s | untuned by tuned | GB/s | of the driver's copy | schedule |\n", unit, unit);
-    printf("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("%s on %s, %zu schedules", t->kernel, tile_device_gpu(t->device), t->n - 1 - t->combined);
+    if (t->combined) printf(" and %zu combination%s of what gains", t->combined, t->combined == 1 ? "" : "s");
+    printf("\n\n");
+    printf("| size | bytes | untuned, %s | tuned, %s | untuned by tuned | scatter, %% | GB/s | of the driver's copy | schedule |\n", unit, unit);
+    printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (size_t p = 0; p < t->sizes.npoints; p++) {
         const Candidate *a = &t->v[0], *b = &t->v[choice_at(c, p)];
         printf("| ");
         print_point(t, p);
-        printf("| %.0f | %.2f | %.2f | %.2f | ", a->bytes[p], a->ms[p] * 1e3, b->ms[p] * 1e3, b->ms[p] > 0 ? a->ms[p] / b->ms[p] : 0);
+        printf("| %.0f | %.2f | %.2f | %.2f | %.1f | ", a->bytes[p], a->ms[p] * 1e3, b->ms[p] * 1e3, b->ms[p] > 0 ? a->ms[p] / b->ms[p] : 0, t->scatter[p] * 100);
         if (t->copy > 0 && b->ms[p] > 0) printf("%.0f | %.3f", a->bytes[p] / b->ms[p] * 1e-6, a->bytes[p] / b->ms[p] / t->copy);
         else printf("- | -");
         printf(" | %s |\n", b->schedule);
@@ -126,6 +128,9 @@ static int try_file(const Tune *t, const char *path)
     return code;
 }
 
+static const Choices NO_CHOICES = {.n = 0};
+
+/* Where the program as it is does as well nothing is pinned. */
 static int write_found(const Tune *t, const Choices *c, const char *tune, const char *plot)
 {
     char *old = NULL, *drawing = NULL;
@@ -136,19 +141,23 @@ static int write_found(const Tune *t, const Choices *c, const char *tune, const 
         old = read_file(tune, &size);
         if (!old) return EXIT_ENVIRONMENT;
     }
-    char *text = tune_file(old, t->kernel, tile_device_gpu(t->device), t->v, c);
-    OutFile files[2] = {{tune, text, strlen(text)}};
+    bool wins = tune_wins(t->v, t->scatter, t->sizes.npoints, c), any = wins || old;
+    char *text = tune_file(old, t->kernel, tile_device_gpu(t->device), t->v, wins ? c : &NO_CHOICES);
+    OutFile files[2];
+    size_t n = 0;
+    if (any) files[n++] = (OutFile){tune, text, strlen(text)};
     if (plot) {
         drawing = tune_plot(t, c);
-        files[1] = (OutFile){plot, drawing, strlen(drawing)};
+        files[n++] = (OutFile){plot, drawing, strlen(drawing)};
     }
-    bool ok = write_files(files, plot ? 2 : 1);
+    bool ok = n == 0 || write_files(files, n);
     free(old);
     free(text);
     free(drawing);
     if (!ok) return EXIT_ENVIRONMENT;
-    printf("\n%s%s%s\n", tune, plot ? ", " : "", plot ? plot : "");
-    return finish_stdout() ? try_file(t, tune) : EXIT_ENVIRONMENT;
+    if (!wins) printf("\nnothing gains more than times scatter: no lines for %s on %s\n", t->kernel, tile_device_gpu(t->device));
+    if (n) printf("\n%s%s%s\n", any ? tune : plot, n == 2 ? ", " : "", n == 2 ? plot : "");
+    return !finish_stdout() ? EXIT_ENVIRONMENT : any ? try_file(t, tune) : EXIT_OK;
 }
 
 static int show_and_write(Tune *t, const char *tune, const char *plot)

@@ -2,6 +2,7 @@
  *
  *   sizes.c    what the sizes of the kernel are at each point, and the arguments with them
  *   measure.c  a module for each schedule; times at a point
+ *   combine.c  schedules to try besides, from the times of those that differ in one thing
  *   choose.c   few schedules for ranges of sizes, from all times
  *   file.c     the tune file, with what it said of other kernels and GPUs
  *   plot.c     time against bytes, as SVG
@@ -19,7 +20,7 @@
 #include "tilecc/program.h"
 #include "tilecc/run_args.h"
 
-enum { TUNE_POINTS = 16, TUNE_CANDIDATES = 96, TUNE_SIZES = 24, TUNE_SCHEDULES = 4 };
+enum { TUNE_POINTS = 16, TUNE_CANDIDATES = 96, TUNE_SIZES = 24, TUNE_SCHEDULES = 4, TUNE_COMBINATIONS = 8 };
 
 /* ---- sizes.c ---- */
 typedef struct TuneSize { /* a symbolic size, stride or scalar of the kernel */
@@ -61,13 +62,18 @@ typedef struct Tune {
     char *kernel;
     TuneSizes sizes;
     Candidate v[TUNE_CANDIDATES];
-    size_t n;
+    size_t n, combined;          /* the last so many are combinations of those before */
+    double scatter[TUNE_POINTS]; /* how far times of the same lie apart: 0.01 for 1 % */
     double copy; /* bytes read and written per ms by the driver's copy; 0: not known */
     bool terminal;
 } Tune;
 /* The program as it is, and one module for each schedule that it lists. */
 int tune_candidates(Tune *t);
-int tune_measure(Tune *t); /* all points */
+int tune_measure(Tune *t); /* all points; then combinations of what gains */
+
+/* ---- combine.c ---- */
+/* Schedules that would beat all of the n at some point; texts from malloc. */
+size_t tune_combine(const Candidate *v, size_t n, size_t npoints, char *out[TUNE_COMBINATIONS]);
 
 /* ---- choose.c ---- */
 typedef struct Choice { /* from so many bytes on */
@@ -80,9 +86,11 @@ typedef struct Choices {
 } Choices;
 /* Of ms[candidate][point] and bytes: the fewest changes that lose little. false: at no point anything could be measured. */
 bool tune_choose(const Candidate *v, size_t n, size_t npoints, Choices *out);
+/* Is the first candidate, the program as it is, slower by more than times scatter, over all points? */
+bool tune_wins(const Candidate *v, const double *scatter, size_t npoints, const Choices *c);
 
 /* ---- file.c ---- */
-/* The file's text, from malloc: `old` (NULL: none) without the lines of this kernel and GPU, and the new ones. */
+/* The file's text, from malloc: `old` (NULL: none) without the lines of this kernel and GPU, and the new ones, if any. */
 char *tune_file(const char *old, const char *kernel, const char *gpu, const Candidate *v, const Choices *c);
 
 /* ---- plot.c ---- */
