@@ -180,10 +180,10 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     vars_forget(L, other ? &st->other : &st->body);
 }
 
-static void branch(Lower *L, const PStmt *st)
+static void branches(Lower *L, const PStmt *st, Opnd cond)
 {
     Sched *s = sched(L);
-    Opnd outer = L->guard, cond = value_pred(L, st->value);
+    Opnd outer = L->guard;
     uint32_t at = s->at, first = walk_moves(&st->body);
     bool swapped = uses_swapped(s, st);
     if (swapped) {
@@ -194,6 +194,25 @@ static void branch(Lower *L, const PStmt *st)
     branch_body(L, st, outer, cond, false);
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
     if (swapped) s->at = at + first + walk_moves(&st->other);
+}
+
+static void branch(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    Opnd cond = value_pred(L, st->value);
+    uint8_t active = s->active;
+    uint32_t at = s->at;
+    if (s->planning || !uses_apart(s, st)) {
+        branches(L, st, cond);
+        return;
+    }
+    for (int a = 0; a < AG_COUNT; a++) {
+        if (!(active >> a & 1)) continue;
+        s->active = (uint8_t)(1u << a);
+        s->at = at;
+        branches(L, st, cond);
+    }
+    s->active = active;
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)

@@ -91,6 +91,7 @@ typedef struct Sched {
     int nsaved;
     Opnd saved_guard, saved_inside;
     VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
+    VEC(const PStmt *) apart;   /* branches through which each agent goes on its own, in the order of agents */
     VEC(uint32_t) readers; /* rings: Ring.reading */
     VEC(uint32_t) arriving; /* rings: Ring.arriving */
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
@@ -140,6 +141,7 @@ void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that
 
 /* ---- uses.c ---- */
 bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */
+bool uses_apart(const Sched *s, const PStmt *st);   /* each agent goes through both parts before the next one does */
 
 /* ---- schedule.c ---- */
 void schedule_kernel(Lower *L);
