@@ -100,13 +100,12 @@ static bool scalar_value(Env *e, PMove *m, const Expr *x)
         if (!fits) does_not_fit(e, m, x->span, arena_printf(e->c->scratch, "%lld", (long long)k), "does not fit");
         return fits;
     }
-    if (m->dst.peer && t->kind != ELEM_FLOAT) {
+    if (t->kind != ELEM_FLOAT) {
         m->value_sx = v;
         return true;
     }
-    Diag *g = diag_at(e->c->diags, E0301, x->span, "the value of a `fill` must be known at compile time");
-    if (!m->dst.peer)
-        diag_fix(e->c->diags, g, "only a peer's tile of integers takes any scalar: `fill peer(t, rank) = ..`");
+    Diag *g = diag_at(e->c->diags, E0301, x->span, "the value of a `fill` with %s must be known at compile time", t->name);
+    diag_fix(e->c->diags, g, "only a tile of integers takes any scalar");
     return false;
 }
 

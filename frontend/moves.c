@@ -20,6 +20,11 @@ static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t
     diag_label(e->c->diags, d, s->span, "the tile is %s", shape_text(e, nt, tile));
     if (plain && ng > nt)
         diag_fix(e->c->diags, d, "mark the dimensions that the tile has with `start +: extent` or `:`");
+    for (int i = 0; i < nt && ng < nt; i++)
+        if (tile[i] == 1) {
+            diag_fix(e->c->diags, d, "a plain number picks one row, without a dimension of its own: `t[r, :]`, not `t[r +: 1, :]`");
+            return;
+        }
 }
 
 /* The marked dimensions of the region take, in order, the extents of the tile. */

@@ -199,7 +199,7 @@ typedef struct PMove {
     int64_t most_halo; /* the greatest wHalo that the tile has room for; of a prefetch, that there is */
     Span offset_span, halo_span, halo_at[2]; /* hi == 0: not given */
     uint64_t value;   /* MOVE_FILL: bits of an element */
-    const Sx *value_sx; /* MOVE_FILL of a peer's tile by a scalar that is no constant; NULL elsewhere */
+    const Sx *value_sx; /* MOVE_FILL of integers by a scalar that is no constant; NULL elsewhere */
 } PMove;
 
 /* Threads do it, not an engine. */

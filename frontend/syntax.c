@@ -421,7 +421,7 @@ static bool c_assignment(Slip *s)
             return true;
         }
         Diag *g = say(s, E0132, s->at.span, "an element of `%s` cannot be assigned", name);
-        FIX(s, g, "`fill %s[..] = value;`, or `move .. -> %s[..];`", name, name);
+        FIX(s, g, "of a tile `fill %s[..] = value;`; of a tensor fill a tile and move it: `fill tile = value; move tile -> %s[..];`", name, name);
         return true;
     }
     static const char ops[] = "+-*/%&|^";

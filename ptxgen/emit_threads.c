@@ -492,16 +492,40 @@ static void box_init(Work *k, int side, const IrOp *op, const IrSide *layout)
     k->side[side] = (Side){.layout = layout, .pattern = 1, .part = zero};
 }
 
-static void fill_words(Work *k)
+/* The value's low bytes, as often as they fit two words. */
+static void value_words(Work *k, const IrArg *value, uint32_t bytes)
+{
+    PtxWriter *w = k->w;
+    if (bytes == 8) {
+        Opnd v = ptx_in_reg(w, ptx_value64(w, value), RC_B64), high = ptx_reg(w, RC_B64);
+        PTX_INS(w, "shr.u64", high, v, opnd_int(32));
+        PTX_INS(w, "cvt.u32.u64", k->fill[0], v);
+        PTX_INS(w, "cvt.u32.u64", k->fill[1], high);
+        return;
+    }
+    Opnd v = ptx_in_reg(w, ptx_value32(w, value), RC_B32);
+    if (bytes < 4) {
+        PTX_INS(w, "and.b32", k->fill[0], v, opnd_int(bytes == 1 ? 0xff : 0xffff));
+        PTX_INS(w, "mul.lo.u32", k->fill[0], k->fill[0], opnd_int(bytes == 1 ? 0x01010101 : 0x00010001));
+    } else {
+        PTX_INS(w, "mov.b32", k->fill[0], v);
+    }
+    PTX_INS(w, "mov.b32", k->fill[1], k->fill[0]);
+}
+
+static void fill_words(Work *k, const IrOp *op)
 {
     uint32_t bytes = elem_info((ElemType)k->p->dst.type)->shared_bits / 8u;
+    const IrArg *value = ir_find(op, IRK_VALUE);
     uint64_t v = k->p->value;
     if (bytes < 8) v &= (UINT64_C(1) << 8 * bytes) - 1;
     for (uint32_t b = bytes; b < 8; b *= 2) v |= v << 8 * b;
-    for (int i = 0; i < 2; i++) {
-        k->fill[i] = reg32(k);
-        PTX_INS(k->w, "mov.b32", k->fill[i], opnd_int((int32_t)(uint32_t)(v >> 32 * i)));
+    for (int i = 0; i < 2; i++) k->fill[i] = reg32(k);
+    if (value) {
+        value_words(k, value, bytes);
+        return;
     }
+    for (int i = 0; i < 2; i++) PTX_INS(k->w, "mov.b32", k->fill[i], opnd_int((int32_t)(uint32_t)(v >> 32 * i)));
 }
 
 void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -517,7 +541,7 @@ void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
     k->thread = reg32(k);
     PTX_INS(w, "mov.u32", k->thread, opnd_lit("%tid.x"));
     if (first) PTX_INS(w, "sub.s32", k->thread, k->thread, opnd_int(first));
-    if (k->p->xform == IRX_FILL) fill_words(k);
+    if (k->p->xform == IRX_FILL) fill_words(k, op);
     else if (k->p->src.global) box_init(k, THR_SRC, op, &k->p->src);
     else side_init(k, THR_SRC, &k->p->src, ptx_shared_address(w, op, IRK_SRC));
     if (k->p->dst.global) box_init(k, THR_DST, op, &k->p->dst);

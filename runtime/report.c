@@ -83,7 +83,10 @@ tile_status report_end(Report *r)
     if (!r->lines) return succeed(r->err);
     if (r->err) {
         r->err->status = r->status;
-        if (r->dropped) snprintf(r->err->text + r->n, sizeof r->err->text - r->n, "\n... and %u more", r->dropped);
+        char *at = r->err->text + r->n;
+        size_t left = sizeof r->err->text - r->n;
+        if (r->dropped) snprintf(at, left, "\n... and %u more", r->dropped);
+        else if (r->fix && snprintf(NULL, 0, "\n%s", r->fix) < (int)left) snprintf(at, left, "\n%s", r->fix);
     }
     return r->status;
 }

@@ -28,6 +28,7 @@ typedef struct Report {
     tile_status status;
     size_t n; /* bytes used of err->text */
     unsigned lines, dropped;
+    const char *fix; /* the last line, where there is room; or NULL */
 } Report;
 void report_begin(Report *r, tile_error *err, tile_status status);
 REPORT_PRINTF(3, 4) void report_rule(Report *r, ErrorCode rule, const char *fmt, ...);

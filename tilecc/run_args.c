@@ -377,6 +377,21 @@ static bool is_number(const char *s)
     return s[0] >= '0' && s[0] <= '9';
 }
 
+/* The number that the kernel's own type has there, as text; empty: it has none. */
+static const char *number_there(const RunArg *a, int i, char *out, size_t size)
+{
+    const char *p = a->param.extents + 1;
+    for (int depth = 0; *p && (i > 0 || depth > 0); p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (depth == 0 && *p == ',') i--;
+    }
+    p += strspn(p, " ");
+    size_t n = strspn(p, "0123456789");
+    bool whole = n > 0 && n < size && (p[n] == ',' || p[n] == ']');
+    snprintf(out, size, "%.*s", whole ? (int)n : 0, p);
+    return out;
+}
+
 static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
 {
     const char *s = a->extents[i];
@@ -392,11 +407,12 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
     tile_error e;
     tile_status st = tile_symbol(args, s, out, &e);
     if (st == TILE_OK && *out >= 0) return EXIT_OK;
+    char number[24];
+    const char *type = tile_type_name(a->param.type), *extents = a->param.extents;
     if (st == TILE_OK) complain("%s: %s is %" PRId64, a->text, s, *out);
-    else
-        complain("%s: %s; '%s' is %s%s: compile-time names that no -D gives stand for numbers there, and sizes come from other arguments; one that comes from none is said as a number",
-                 a->text,
-                 e.text, a->name, tile_type_name(a->param.type), a->param.extents);
+    else if (number_there(a, i, number, sizeof number)[0])
+        complain("%s: %s; '%s' is %s%s: write %s there, or add -D %s=%s", a->text, e.text, a->name, type, extents, number, s, number);
+    else complain("%s: %s; '%s' is %s%s: write a number there", a->text, e.text, a->name, type, extents);
     return EXIT_USAGE;
 }
 

@@ -10,7 +10,7 @@ const char *explain_completes(Lower *L, const MoveInfo *mi)
 {
     const Ring *r = &L->sched->rings[mi->tile->index];
     if (!mi->load) return "role work, bulk group of the turn";
-    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone ? "work" : "load", r->full == BAR_NONE ? "?" : L->ir->bars.v[r->full].name);
+    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone || r->kept ? "work" : "load", r->full == BAR_NONE ? "?" : L->ir->bars.v[r->full].name);
 }
 
 static void dealing(Lower *L, const Pipe *p)
@@ -129,7 +129,7 @@ void explain_moves(Lower *L)
 void explain_schedule(Lower *L)
 {
     const Sched *s = L->sched;
-    text_printf(L->plan, "kernel %s: %u roles, %u threads\n", L->ir->mf.name, L->ir->roles.n, L->ir->mf.threads);
+    text_printf(L->plan, "kernel %s: %u role%s, %u threads\n", L->ir->mf.name, L->ir->roles.n, L->ir->roles.n == 1 ? "" : "s", L->ir->mf.threads);
     for (uint32_t i = 0; i < s->pipes.n; i++)
         if (s->pipes.v[i]->across) dealing(L, s->pipes.v[i]);
     roles(L);

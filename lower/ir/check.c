@@ -62,6 +62,12 @@ static uint32_t check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32
     return (uint32_t)(at - obj) - 1;
 }
 
+/* An element's, in a register. */
+static IrType bits_of(uint32_t type)
+{
+    return elem_info((ElemType)type)->shared_bits == 64 ? IR_I64 : IR_I32;
+}
+
 /* IR_NONE: any integer. */
 static IrType wanted(const Checker *c, const IrOp *op, IrKey key)
 {
@@ -77,7 +83,8 @@ static IrType wanted(const Checker *c, const IrOp *op, IrKey key)
     case IR_ST_ASYNC:
     case IR_STS: return key == IRK_A ? IR_I64 : BY_KEY[key];
     case IR_ST_FILL:
-    case IR_RED_ASYNC: return key != IRK_A ? BY_KEY[key] : elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;
+    case IR_RED_ASYNC: return key != IRK_A ? BY_KEY[key] : bits_of(ir_find(op, IRK_ELEM)->id);
+    case IR_THR_FILL: return key != IRK_VALUE ? BY_KEY[key] : bits_of(c->k->plans.v[ir_find(op, IRK_PLAN)->id].dst.type);
     default: return BY_KEY[key];
     }
 }

@@ -84,12 +84,36 @@ static void extents_of(const MoveInfo *mi, IrPlan *q)
 
 enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
 
-/* The widest swizzle that the rows of the tile have room for, or rows with room for one. */
+static bool at_panel(const PRegion *r, const PTile *t, int64_t panel)
+{
+    if (r->tile != t) return true;
+    const Sx *start = r->dim[t->rank - 1].start;
+    return start->op == SX_CONST && start->k % panel == 0;
+}
+
+/* Do all parts of the tile begin where a panel of so many elements does? */
+static bool all_at_panels(const PBlock *b, const PTile *t, int64_t panel)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_MOVE && !(at_panel(&s->move->src, t, panel) && at_panel(&s->move->dst, t, panel))) return false;
+        if (!all_at_panels(&s->body, t, panel) || !all_at_panels(&s->other, t, panel)) return false;
+    }
+    return true;
+}
+
+/* The widest swizzle that the rows of the tile have room for, or rows with room for one; where parts begin within a swizzle's panel, rows that
+ * begin in other banks. */
 static void advise_banks(Lower *L, Diag *g, const PTile *t)
 {
     if (!t || t->tensor || t->interleave) return;
     int64_t row = t->extent[t->rank - 1] * elem_info(t->type)->shared_bits / 8;
     int best = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 0;
+    if (!all_at_panels(&L->k->body, t, (best ? best : 128) * 8 / elem_info(t->type)->shared_bits)) {
+        if (t->swizzle == MAP_SWIZZLE_NONE && row % 32 == 0)
+            diag_fix(L->c->diags, g, "rows of an odd number of 16 bytes, such as %lld: those of `%s` have %lld bytes", (long long)row + 16,
+                     name_text(L, t->name), (long long)row);
+        return;
+    }
     if (best > swizzle_span(t->swizzle)) diag_fix(L->c->diags, g, "`swizzle %d` on `%s`", best, name_text(L, t->name));
     else if (best < 128) diag_fix(L->c->diags, g, "rows of 128 bytes and `swizzle 128`: those of `%s` have %lld bytes", name_text(L, t->name), (long long)row);
 }
@@ -172,7 +196,7 @@ enum { ZEROS_MIN = 1024, ZEROS_MAX = 1 << 24, ZEROS_UNIT = 8 };
 int64_t plan_zeros(Lower *L, const PStmt *st, const MoveInfo *to, Workers by)
 {
     int64_t bytes = to->bytes * by.batch;
-    bool fill = st->move->kind == MOVE_FILL && st->move->value == 0;
+    bool fill = st->move->kind == MOVE_FILL && st->move->value == 0 && !st->move->value_sx;
     if (!fill || !target_has(L->c->target, form_info(FORM_ST_BULK)->feature)) return 0;
     if (!plan_one_run(to) || (by.batch > 1 && by.pitch_to != to->bytes)) return 0;
     if (bytes < ZEROS_MIN || bytes > ZEROS_MAX || bytes % ZEROS_UNIT) return 0;

@@ -171,13 +171,30 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     vars_forget(L, other ? &st->other : &st->body);
 }
 
-static void branch(Lower *L, const PStmt *st)
+static void branches(Lower *L, const PStmt *st, Opnd cond)
 {
-    Opnd outer = L->guard, cond = value_pred(L, st->value);
+    Opnd outer = L->guard;
     bool swapped = uses_swapped(sched(L), st);
     if (swapped) branch_body(L, st, outer, cond, true);
     branch_body(L, st, outer, cond, false);
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
+}
+
+static void branch(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    Opnd cond = value_pred(L, st->value);
+    uint8_t active = s->active;
+    if (s->planning || !uses_apart(s, st)) {
+        branches(L, st, cond);
+        return;
+    }
+    for (int a = 0; a < AG_COUNT; a++) {
+        if (!(active >> a & 1)) continue;
+        s->active = (uint8_t)(1u << a);
+        branches(L, st, cond);
+    }
+    s->active = active;
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)

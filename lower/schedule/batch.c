@@ -56,7 +56,7 @@ void batch_find(Lower *L)
         FOR_MOVES_OF(s, p, m) {
             if (!all || !works(m->st)) continue;
             any = true;
-            all = alike(L, &m->mi) && alike(L, m->other) && own(s, p, m->other->tile);
+            all = m->st->move->value_sx == NULL && alike(L, &m->mi) && alike(L, m->other) && own(s, p, m->other->tile);
         }
         p->whole = any && all;
     }

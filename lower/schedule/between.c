@@ -71,11 +71,13 @@ Between between_values(Lower *L, const PStmt *st, MoveInfo *from, MoveInfo *to)
 
 void between_work(Lower *L, const Between *b, uint32_t plan, int64_t zeros)
 {
+    Opnd v = b->st->move->value_sx ? value(L, b->st, b->to) : opnd_imm(0);
     IrOp *op = emit_new(L, zeros ? IR_ST_BULK : b->from ? IR_THR_COPY : IR_THR_FILL);
     emit_if(op, L->guard);
     if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     if (b->from) put_buf(L, op, IRK_SRC, b->from->tile->index, b->from_slot, b->from_at);
     put_buf(L, op, IRK_DST, b->to->tile->index, b->to_slot, b->to_at);
+    if (b->st->move->value_sx) put_opnd(L, op, IRK_VALUE, v);
     if (zeros) ir_imm(L->a, op, IRK_BYTES, zeros);
 }
 

@@ -89,6 +89,7 @@ typedef struct Sched {
     int nsaved;
     Opnd saved_guard, saved_inside;
     VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
+    VEC(const PStmt *) apart;   /* branches through which each agent goes on its own, in the order of agents */
     VEC(Ring *) readers;   /* Ring.reading */
     VEC(Ring *) arriving;  /* Ring.arriving */
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
@@ -144,6 +145,7 @@ void agent_before_work(Lower *L, const Ring *dst); /* threads read, and write th
 
 /* ---- uses.c ---- */
 bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */
+bool uses_apart(const Sched *s, const PStmt *st);   /* each agent goes through both parts before the next one does */
 
 /* ---- schedule.c ---- */
 void schedule_kernel(Lower *L);

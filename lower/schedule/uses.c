@@ -5,14 +5,6 @@
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
-/* The branch of an `if` of the turn that holds the move: the outermost; NULL: none does. */
-static const Around *branch_of(const Ring *r, const Planned *p)
-{
-    for (uint32_t i = 0; i < p->naround; i++)
-        if (p->around[i].block == r->depth) return &p->around[i];
-    return NULL;
-}
-
 /* The statement that has the move, in no loop within the turn: of a branch, the one in it. NULL: the move is in no turn of the ring. */
 static const PStmt *stands_in(const Ring *r, const Planned *p)
 {
@@ -61,11 +53,20 @@ static void keep(Ring *r, const Planned *p, const char *why, const char *fix)
     r->held_for = r->fill ? r->fill->st : NULL;
 }
 
-/* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
+/* The `if` of the turn in whose different branches two moves stand, so that a turn has only one of them; NULL: there is none. */
+static const PStmt *parted_by(const Ring *r, const Planned *a, const Planned *b)
+{
+    for (uint32_t i = 0; i < a->naround && i < b->naround; i++) {
+        const Around *x = &a->around[i], *y = &b->around[i];
+        if (x->branch != y->branch) return NULL;
+        if (x->other != y->other) return x->block == r->depth ? x->branch : NULL;
+    }
+    return NULL;
+}
+
 static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
 {
-    const Around *x = branch_of(r, a), *y = branch_of(r, b);
-    return x && y && x->branch == y->branch && x->other != y->other;
+    return parted_by(r, a, b) != NULL;
 }
 
 /* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
@@ -78,11 +79,31 @@ static const Planned *other_branch(const Ring *r, const Planned *p)
     return p;
 }
 
-/* Does every use before p stand in another branch? */
-static bool only_other_branches(const Ring *r, const Planned *p)
+static bool one_of(const PStmt *const *v, uint32_t n, const PStmt *st)
 {
-    for (uint32_t i = 0; r->moves.v[i] != p; i++)
-        if (r->moves.v[i]->agent != p->agent && !exclusive(r, r->moves.v[i], p)) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i] == st) return true;
+    return false;
+}
+
+/* Nothing but moves and names: what each agent may go through on its own. */
+static bool only_moves(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if ((s->kind != P_MOVE && s->kind != P_LET && s->kind != P_VIEW && s->kind != P_IF) || !only_moves(&s->body) || !only_moves(&s->other)) return false;
+    return true;
+}
+
+/* Does every use before p stand in another branch? Where that one fills the tile, too, the filler goes through both branches first. */
+static bool only_other_branches(Lower *L, const Ring *r, const Planned *p)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; r->moves.v[i] != p; i++) {
+        if (r->moves.v[i]->agent == p->agent) continue;
+        const PStmt *at = parted_by(r, r->moves.v[i], p);
+        if (at == NULL || (r->nfills > 0 && !(only_moves(&at->body) && only_moves(&at->other)))) return false;
+        if (r->nfills > 0 && !one_of(s->apart.v, s->apart.n, at)) vec_push(L->a, &s->apart, at);
+    }
     return true;
 }
 
@@ -111,7 +132,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     }
     if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed))
         keep(p->dst, p, "what came from another CTA is sent on in it", NULL);
-    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(r, p))
+    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
         keep(r, p, "it is filled again where it has been read in the same iteration", "use a second tile");
     else if (writes && p->st->move->reduce < 0 && fills_again(L, r, p))
         keep(r, p, "a part of it is filled twice in an iteration", "use a second tile");
@@ -254,9 +275,12 @@ static void add_move(Lower *L, const Planned *p)
 
 bool uses_swapped(const Sched *s, const PStmt *st)
 {
-    for (uint32_t i = 0; i < s->swapped.n; i++)
-        if (s->swapped.v[i] == st) return true;
-    return false;
+    return one_of(s->swapped.v, s->swapped.n, st);
+}
+
+bool uses_apart(const Sched *s, const PStmt *st)
+{
+    return one_of(s->apart.v, s->apart.n, st);
 }
 
 /* Where threads fill a tile in one branch and a load in the other, the load's ops stand first: it begins the generation. */
@@ -268,8 +292,8 @@ static void order_branches(Lower *L, Ring *r, bool swap)
         if (p->agent != AG_WORK || !p->dst || p->dst != r) continue;
         for (uint32_t j = 0; j < r->moves.n; j++) {
             const Planned *q = r->moves.v[j];
-            if (q->agent != AG_LOAD || !exclusive(r, p, q)) continue;
-            const PStmt *at = branch_of(r, p)->branch;
+            const PStmt *at = parted_by(r, p, q);
+            if (q->agent != AG_LOAD || at == NULL) continue;
             bool behind = j > i; /* the load stands in the other branch */
             if (swap && behind && !uses_swapped(s, at)) vec_push(L->a, &s->swapped, at);
             if (!swap && !behind && uses_swapped(s, at))
@@ -302,7 +326,7 @@ static void agents_of_kept(Sched *s)
 static void begin(Sched *s)
 {
     memset(s->used, 0, sizeof s->used);
-    s->swapped.n = 0;
+    s->swapped.n = s->apart.n = 0;
     FOR_RINGS(s, r) {
         *r = (Ring){.tile = r->tile, .turn = r->turn, .depth = r->depth, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
     }

@@ -72,7 +72,7 @@ kernel named<C = 4>(x: global u32[C, L], y: global u32[C, L], k: s64) where L % 
     move t -> y[0, 0];
 }
 END
-expect 2 "E1104: .* no size, stride or scalar named C; 'y' is u32\[4, L\]: compile-time names" \
+expect 2 "E1104: .* no size, stride or scalar named C; 'y' is u32\[4, L\]: write 4 there, or add -D C=4" \
     run --device=sim named.tile x=u32[4,64] y=u32[C,L]:out.npy k=0
 for define in C=8 named.C=8; do # but with -D, in any order of the arguments
     expect 0 '' run --device=sim named.tile -D $define 'y=u32[C,L]:out.npy' 'x=u32[C,64]~iota' k=0

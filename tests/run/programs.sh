@@ -892,6 +892,64 @@ make u1 1,8,32 a
 constant u1 8,32 1 one
 case_ tests/golden/fill/by_launch.tile:never x="$work/a.npy" y="u8[8,32]:$work/b.npy" n=2 && same one b
 
+# ---- fills by scalars ----
+f=tests/golden/fill/scalars.tile
+for n in 0 1 7 $(many 130 70); do
+    for kind in bytes:u1:u8:16 halves:i2:s16:24 words:i4:s32: wide:i8:s64:6; do
+        IFS=: read -r kernel dtype type width <<END
+$kind
+END
+        make "$dtype" "$n" x
+        case_ $f:"$kernel" x="$work/x.npy" y="$type[$n${width:+,$width}]:$work/y.npy" && map x y 0 0 "1${width:+,0}" "$n${width:+,$width}"
+    done
+done
+numbers_of i4 3,-7,0,40,1 x
+numbers_of i4 0,3,-4,-4,36,37 want
+case_ $f:offsets counts="$work/x.npy" offs="s32[6]:$work/y.npy" && same want y
+want=
+for i in 0 1 2 3 4 5 6 7 8 9; do want=$want,$i,$i,$i,$i,$((3 * i - 5)),$((3 * i - 5)),9,9; done
+numbers_of i4 "${want#,}" flat
+reshape flat 10,8 want
+constant i4 10,8 9 z
+case_ $f:batched z="$work/z.npy" y="s32[10,8]:$work/y.npy" && same want y
+
+# ---- branches that fill one tile ----
+f=tests/golden/pipeline/filled_in_branches.tile
+for rows in 1 33 $(many 1000 65); do
+    for widths in 64,64,64 128,64,8 64,128,132; do
+        IFS=, read -r left middle right <<END
+$widths
+END
+        all=$((left + middle + right))
+        make f4 "$rows,$left" a
+        make f4 "$rows,$middle" b
+        make f4 "$rows,$right" c
+        for kernel in concat behind; do
+            case_ $f:$kernel a="$work/a.npy" b="$work/b.npy" c="$work/c.npy" out="f32[$rows,$all]:$work/y.npy" && {
+                block a y 0,0 "$rows,$left" 0,0 && block b y 0,0 "$rows,$middle" "0,$left" && block c y 0,0 "$rows,$right" "0,$((left + middle))"
+            }
+        done
+    done
+    make f4 "$rows,4" a
+    case_ $f:concat a="$work/a.npy" b="$work/a.npy" c="$work/a.npy" out="f32[$rows,12]:$work/y.npy" && {
+        block a y 0,0 "$rows,4" 0,0 && block a y 0,0 "$rows,4" 0,4 && block a y 0,0 "$rows,4" 0,8
+    }
+done
+make u4 240,64 a
+make u4 240,64 b
+constant u4 32,64 7 seven
+make u4 240,64 before
+case_ $f:worked a="$work/a.npy" b="$work/b.npy" out="$work/before.npy:$work/y.npy" && {
+    for i in 0 4; do
+        block a y $((i * 32)),0 32,64 $((i * 32)),0 && block b y $((i * 32 + 32)),0 32,64 $((i * 32 + 32)),0
+        block seven y 0,0 32,64 $((i * 32 + 64)),0
+    done
+    block before y 96,0 32,64 96,0 && block before y 224,0 16,64 224,0
+}
+case_ $f:counted a="$work/a.npy" b="$work/b.npy" out="u32[240,64]:$work/y.npy" && {
+    block a y 0,0 64,64 0,0 && block b y 64,0 32,64 64,0 && block a y 96,0 64,64 96,0 && block b y 160,0 32,64 160,0 && block a y 192,0 48,64 192,0
+}
+
 # ---- a loop runs where its index is used ----
 tied=tests/golden/independence/tied.tile
 make f4 8,64 x

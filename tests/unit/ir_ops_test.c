@@ -134,6 +134,7 @@ static const char LAST[] =
     "      thr.store put, t[%a] -> %n, pitch [64, 1], low [0, %a], high [4, 16]\n"
     "      thr.store put, t[%a] -> %n, pitch [64, 1]\n"
     "      thr.fill clear -> t[0]\n"
+    "      thr.fill clear -> t[0], value %n\n"
     "      fence.async shared\n"
     "      cta.sync 1, 128\n"
     "      elect map.set m -> sm, cell wc, fresh fs, at %n, dim [%n, 64], pitch [128]\n"
@@ -410,6 +411,7 @@ static const Bad BAD[] = {
     {"      set slot = %next\n", "      elect set slot = %next\n", "only an elected thread has"},
     {"      %end = cmp ge %id, %n\n", "      elect %end = cmp ge %id, %n\n", "only an elected thread has"},
     {"      %id = ld.shared", "      elect %id = ld.shared", "only an elected thread has"},
+    {"value %n\n", "value %a\n", "has the wrong type"},
     {"      thr.fill clear -> t[0]\n", "      elect thr.fill clear -> t[0]\n", "no single thread"},
     {"elect %t = ticket.next", "%t = ticket.next", "drawn by one thread"},
     {"    grp.wait 0 full\n", "    warp.sync\n", "by all threads of the role"},
