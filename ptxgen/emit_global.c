@@ -131,15 +131,16 @@ static Opnd sum(PtxWriter *w, const ThrBox *b, int64_t off, uint32_t rank, Opnd 
     for (uint32_t d = 0; d < rank; d++) {
         int64_t c = constant(b, d, off), imm = at.u.k;
         bool bound = b->low[d].kind != OPND_EMPTY || b->high[d].kind != OPND_EMPTY, plain = b->pitch[d].kind == OPND_INT;
-        Opnd x = bound || !plain ? plus(w, b->x[d], c) : b->x[d];
+        bool apart = plain && imm + c * b->pitch[d].u.k <= INT32_MAX; /* the constant's bytes may stand in the instruction */
+        Opnd x = bound || !apart ? plus(w, b->x[d], c) : b->x[d];
         if (b->low[d].kind != OPND_EMPTY) *inside = also(w, *inside, pred(w, "setp.ge.s32", x, b->low[d]));
         if (b->high[d].kind != OPND_EMPTY) *inside = also(w, *inside, pred(w, "setp.lt.s32", x, b->high[d]));
         if (b->p->extent[d] == 1) continue;
         Opnd next = ptx_reg(w, RC_B64), from = at;
         from.kind = OPND_REG;
         if (plain) {
-            PTX_INS(w, "mad.wide.u32", next, b->x[d], b->pitch[d], from);
-            imm += c * b->pitch[d].u.k;
+            PTX_INS(w, "mad.wide.u32", next, apart ? b->x[d] : x, b->pitch[d], from);
+            imm += apart ? c * b->pitch[d].u.k : 0;
         } else {
             Opnd wide = ptx_reg(w, RC_B64);
             PTX_INS(w, "cvt.u64.u32", wide, x);
@@ -165,12 +166,13 @@ static Opnd around(PtxWriter *w, Opnd byte, int64_t run)
     return b32(w, "min.u32", byte, plus(w, byte, run));
 }
 
-/* A border cuts the word at byte `pos` if that of its last byte is one of the next. */
+/* A border cuts the word at byte `pos` if it lies behind the first, the second, .. of its bytes and in front of its last. */
 static Opnd uncut(PtxWriter *w, Opnd border, Opnd pos, uint32_t word)
 {
     return pred(w, "setp.ge.u32", b32(w, "sub.s32", plus(w, border, -1), pos), opnd_int(word - 1));
 }
 
+/* The word that comes in place of that at byte `at` of the row: as many bytes further in front as the row begins behind a line. */
 static Opnd word_at(PtxWriter *w, const ThrBox *b, Opnd at, Opnd row, ThrSpot *out)
 {
     uint32_t size = b->s->pitch[b->p->rank - 1], word = thr_word_bytes(size), line = THR_LINE;
@@ -211,8 +213,7 @@ static Opnd element_at(PtxWriter *w, const ThrBox *b, Opnd x, Opnd row, ThrSpot 
 
 void ptx_thr_rotated(PtxWriter *w, ThrBox *b, bool words, Opnd lin, int64_t off, ThrSpot *out)
 {
-    uint32_t d = b->p->rank - 1u;
-    uint32_t size = b->s->pitch[d];
+    uint32_t d = b->p->rank - 1u, size = b->s->pitch[d];
     off = look_at(w, b, lin, off);
     Opnd row = sum(w, b, off, d, &out->inside), low = ptx_reg(w, RC_B32);
     int64_t imm = row.u.k;
