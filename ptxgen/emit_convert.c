@@ -418,10 +418,27 @@ static void reverse_unit(PtxWriter *w, uint32_t size, const ThrPiece *q, const T
     }
 }
 
+/* Elements alone in their words out of one word, and the other way round. */
+static void rotated_word(PtxWriter *w, uint32_t size, const ThrPiece *q, const ThrData *in, ThrData *out)
+{
+    *out = (ThrData){.rows = 1, .words = in->words == 1 ? q->wide : 1, .v = {in->v[0]}};
+    if (in->words == 1) {
+        for (uint32_t i = 1; i < q->wide; i++) {
+            out->v[i] = reg(w, RC_B32);
+            PTX_INS(w, "shr.u32", out->v[i], in->v[0], opnd_int(8 * size * i));
+        }
+        return;
+    }
+    Opnd low = in->v[0], high = in->v[1];
+    if (size == 1) low = permute(w, in->v[0], in->v[1], 0x0040), high = permute(w, in->v[2], in->v[3], 0x0040);
+    out->v[0] = permute(w, low, high, 0x5410);
+}
+
 void ptx_thr_convert(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, ThrData *out)
 {
     if (p->src.type != p->dst.type) convert_rows(w, p, q, in, out);
     else if (p->xform == IRX_REVERSE) reverse_unit(w, size_of((ElemType)p->src.type), q, in, out);
+    else if (q->method == THR_ROTATED && q->wide > 1) rotated_word(w, size_of((ElemType)p->src.type), q, in, out);
     else if (q->method == THR_BLOCK) cross_rows(w, (ElemType)p->src.type, q, in, out);
     else *out = *in;
 }

@@ -4,7 +4,7 @@
 
 static const Opnd NONE = {.kind = OPND_EMPTY};
 
-enum { UNROLL = 4, UNROLL_WORDS = 16, BASES = 32 };
+enum { UNROLL = 4, UNROLL_WORDS = 16, UNROLL_FAR = 8, UNROLL_FAR_WORDS = 32 /* of global memory */, BASES = 32 };
 
 /* An address behind the swizzle: `phys` is that of `lin` + rest. What is a multiple of the pattern away from it has the
  * same exchange of chunks, and needs no more than an offset. */
@@ -24,6 +24,7 @@ typedef struct Turn { /* where a unit lies: register and offset on each side */
     Opnd lin[THR_SIDES];
     int64_t off[THR_SIDES];
     ThrData data;
+    ThrSpot spot; /* of a rotated row */
 } Turn;
 
 typedef struct Work {
@@ -36,7 +37,7 @@ typedef struct Work {
     uint32_t threads;       /* that have units: the step of a thread from turn to turn */
     ThrBox box;             /* of the side that lies in global memory */
     Side side[THR_SIDES];
-    Turn turn[UNROLL];
+    Turn turn[UNROLL_FAR];
 } Work;
 
 static int first_side(const Work *k)
@@ -161,6 +162,7 @@ static const char *mnemonic(uint32_t bytes, bool store)
 static void move_rows(Work *k, int side, const Turn *t, ThrData *d, bool store)
 {
     const ThrPiece *q = k->q;
+    bool rotated = q->method == THR_ROTATED;
     uint32_t bytes = q->bytes[side], each = bytes < 4 ? 1 : bytes / 4;
     d->rows = q->rows[side];
     d->words = each * q->access[side];
@@ -168,8 +170,9 @@ static void move_rows(Work *k, int side, const Turn *t, ThrData *d, bool store)
         for (uint32_t a = 0; a < q->access[side]; a++) {
             int64_t off = t->off[side] + r * q->row_step[side] + a * bytes;
             bool global = k->side[side].layout->global;
-            Opnd inside = NONE;
-            Opnd at = global ? ptx_thr_place(k->w, &k->box, plus(k, t->lin[side], off), &inside) : in_brackets(address(k, side, t->lin[side], off));
+            Opnd inside = t->spot.inside, at = t->spot.at;
+            if (!global) at = in_brackets(address(k, side, t->lin[side], off));
+            else if (!rotated) at = ptx_thr_place(k->w, &k->box, t->lin[side], off, &inside);
             Opnd *v = &d->v[r * d->words + a * each];
             for (uint32_t i = 0; i < each && !store; i++) v[i] = reg32(k);
             Opnd data = words_opnd(k->w, v, each, false);
@@ -177,8 +180,9 @@ static void move_rows(Work *k, int side, const Turn *t, ThrData *d, bool store)
                 ptx_thr_global(k->w, inside, global_mnemonic(bytes, store), store, at, data, v, each);
                 continue;
             }
-            if (store) PTX_INS(k->w, mnemonic(bytes, true), at, data);
-            else PTX_INS(k->w, mnemonic(bytes, false), data, at);
+            Opnd guard = !rotated ? NONE : store ? t->spot.mine : t->spot.inside;
+            if (store) ptx_ins(k->w, guard, mnemonic(bytes, true), (const Opnd[]){at, data}, 2);
+            else ptx_ins(k->w, guard, mnemonic(bytes, false), (const Opnd[]){data, at}, 2);
         }
     }
 }
@@ -258,9 +262,22 @@ static void finish_unit(Work *k, Turn *t)
     move_unit(k, THR_DST, t, &out, true);
 }
 
-/* All loads first: shared memory's answers overlap. */
+static void find_spot(Work *k, Turn *t)
+{
+    int far = k->side[THR_SRC].layout->global ? THR_SRC : THR_DST, near = THR_SRC + THR_DST - far;
+    Opnd at = reg32(k);
+    ptx_thr_rotated(k->w, &k->box, k->q->bytes[far] >= 4, t->lin[far], t->off[far], &t->spot);
+    PTX_INS(k->w, "add.s32", at, t->lin[near], t->spot.by);
+    t->lin[near] = at;
+}
+
+/* All loads first: memory's answers overlap. */
 static void do_turns(Work *k, uint32_t n)
 {
+    for (uint32_t i = 0; i < n; i++) {
+        k->turn[i].spot = (ThrSpot){.inside = NONE, .mine = NONE};
+        if (k->q->method == THR_ROTATED) find_spot(k, &k->turn[i]);
+    }
     for (uint32_t i = 0; i < n && k->p->xform != IRX_FILL; i++)
         move_unit(k, THR_SRC, &k->turn[i], &k->turn[i].data, false);
     for (uint32_t i = 0; i < n; i++) finish_unit(k, &k->turn[i]);
@@ -271,6 +288,7 @@ static void do_turns(Work *k, uint32_t n)
 static void forget_bases(Work *k)
 {
     for (int s = 0; s < THR_SIDES; s++) k->side[s].nbases = 0;
+    k->box.at = NONE;
 }
 
 /* Can turn n's address be had from turn 0's by adding? Where the digits of t and of n x threads do not meet. */
@@ -298,11 +316,18 @@ static int64_t turn_offset(const Work *k, uint32_t turn, int side)
     return thr_offset(k->q, turn * k->threads, side) - k->q->start[side];
 }
 
+static uint32_t most_turns(const Work *k)
+{
+    return k->p->src.global || k->p->dst.global ? UNROLL_FAR : UNROLL;
+}
+
 /* Turns first .. first + n - 1, whose addresses are lin and a constant. */
 static void near_turns(Work *k, const Opnd lin[THR_SIDES], uint32_t first, uint32_t n)
 {
-    for (uint32_t done = 0; done < n; done += UNROLL) {
-        uint32_t now = n - done < UNROLL ? n - done : UNROLL;
+    uint32_t most = most_turns(k);
+    k->box.at = NONE;
+    for (uint32_t done = 0; done < n; done += most) {
+        uint32_t now = n - done < most ? n - done : most;
         for (uint32_t i = 0; i < now; i++) {
             for (int s = 0; s < THR_SIDES; s++) {
                 k->turn[i].lin[s] = lin[s];
@@ -400,8 +425,8 @@ static uint32_t unroll_of(const Work *k, uint32_t turns, bool near)
     in = (q->bytes[THR_SRC] < 4 ? 1u : q->bytes[THR_SRC] / 4u) * q->access[THR_SRC] * q->rows[THR_SRC];
     if (q->method == THR_MATRIX) words = in = 4;
     if (in > words) words = in;
-    uint32_t most = UNROLL_WORDS / words;
-    if (most > UNROLL) most = UNROLL;
+    uint32_t most = (most_turns(k) == UNROLL ? UNROLL_WORDS : UNROLL_FAR_WORDS) / words;
+    if (most > most_turns(k)) most = most_turns(k);
     if (most == 0) most = 1;
     if (turns <= most) return turns;
     for (uint32_t u = most; u > 1; u--)
@@ -410,6 +435,16 @@ static uint32_t unroll_of(const Work *k, uint32_t turns, bool near)
         for (uint32_t u = most; u > 1; u--)
             if (even_steps(k, u)) return u;
     return near ? 1 : turns > 1 && most > 1 ? 2 : 1;
+}
+
+/* Bits that a register with places of the box may have: of the threads' first units, and of what the loop adds. */
+static uint32_t place_bits(const Work *k, uint32_t unroll, uint32_t rounds)
+{
+    int far = k->p->src.global ? THR_SRC : THR_DST;
+    uint32_t first = 0, later = 0;
+    for (uint32_t t = 0; t < k->threads && t < k->q->units; t++) first |= (uint32_t)thr_offset(k->q, t, far);
+    for (uint32_t r = 0; r <= rounds; r++) later |= (uint32_t)turn_offset(k, r * unroll, far);
+    return first & later ? UINT32_MAX : first | later;
 }
 
 static void piece_turns(Work *k)
@@ -424,6 +459,7 @@ static void piece_turns(Work *k)
     Opnd lin[THR_SIDES] = {NONE, NONE}, unit = k->warp_lane;
     if (near) unit_address(k, unit, lin);
     uint32_t rounds = turns / unroll, single = turns % unroll;
+    k->box.bits = near ? place_bits(k, unroll, rounds > 1 ? rounds : 0) : UINT32_MAX;
     bool loop = rounds > 1;
     if (loop && near) near_loop(k, lin, rounds, unroll);
     else if (loop) far_loop(k, &unit, rounds, unroll);

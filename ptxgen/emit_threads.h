@@ -28,10 +28,20 @@ typedef struct ThrBox { /* what of a tensor is moved */
     const IrSide *s;
     Opnd from, pitch[MAP_RANK];         /* b64; pitches may be numbers */
     Opnd low[MAP_RANK], high[MAP_RANK]; /* empty: nothing lies outside there */
+    uint32_t bits;                      /* that registers with places may have */
+    Opnd at, x[MAP_RANK];               /* such a register and its coordinates; empty: none were computed yet */
+    uint32_t run;                       /* rotated rows, in bytes; where the tensor's begin and end there, and the words that are its as a whole */
+    Opnd first, end, whole;
 } ThrBox;
 void ptx_thr_box(PtxWriter *w, const IrOp *op, const IrPlan *p, ThrBox *out);
 /* The address that a place in the box stands for; inside: a predicate, empty: it surely is. */
-Opnd ptx_thr_place(PtxWriter *w, const ThrBox *b, Opnd place, Opnd *inside);
+Opnd ptx_thr_place(PtxWriter *w, ThrBox *b, Opnd lin, int64_t off, Opnd *inside);
+typedef struct ThrSpot { /* where a unit of a rotated row lies */
+    Opnd at, inside;     /* as of a place */
+    Opnd by;             /* bytes from its place, on both sides */
+    Opnd mine;           /* it gives elements of the tile their values; empty: it surely does */
+} ThrSpot;
+void ptx_thr_rotated(PtxWriter *w, ThrBox *b, bool words, Opnd lin, int64_t off, ThrSpot *out);
 /* One access; what a load does not find are zeros. */
 void ptx_thr_global(PtxWriter *w, Opnd inside, const char *mnemonic, bool store, Opnd at, Opnd data, const Opnd *words, uint32_t n);
 

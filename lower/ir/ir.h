@@ -150,6 +150,7 @@ typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from
     uint32_t span, panel; /* panels: bytes of a panel's row, and from panel to panel; 0: none */
     bool global;          /* it lies in global memory: pitches are those of a box that stands for it, powers of two; of the
                            * places in that box the coordinates are taken, and only they count (thr.load, thr.store) */
+    bool rows;            /* .. and its innermost elements lie side by side there, from any multiple of their size on */
     uint16_t align;       /* the part starts at multiples of it; 0: where the swizzle's pattern does (128 without) */
 } IrSide;
 typedef struct IrPlan {

@@ -318,6 +318,7 @@ static void side(Filter *f, const char *word, IrSide *s, unsigned rank)
     filter_word(f, word);
     s->type = elem(f, s->type);
     s->global = filter_maybe(f, "global", s->global);
+    s->rows = filter_maybe(f, "rows", s->rows);
     if (u32_list(f, "pitch", s->pitch, rank) != rank) filter_error(f, E0690, "a pitch per dimension is due");
     if (filter_maybe(f, "span", s->span)) {
         s->span = filter_u32(f, s->span);

@@ -178,12 +178,25 @@ static bool few_words(const ThrPiece *q, int side)
     return q->rows[side] * q->access[side] * words <= THR_WORDS;
 }
 
+/* In memory words, or elements of those that are cut; in the tile elements, as nothing is known of a word's place there. */
+static bool rotated_access(const IrPlan *p, ThrPiece *q)
+{
+    for (int s = 0; s < THR_SIDES; s++) {
+        const IrSide *side = s == THR_SRC ? &p->src : &p->dst;
+        q->bytes[s] = (uint8_t)(size_of(side) * (side->global ? q->wide : 1));
+        q->access[s] = side->global ? 1 : q->wide;
+        q->rows[s] = 1;
+    }
+    return true;
+}
+
 static bool finish(const IrPlan *p, ThrPiece *q, uint32_t keep)
 {
     if (q->ndigits > THR_DIGITS) return false;
     merge_digits(q, keep);
     q->units = 1;
     for (uint32_t i = 0; i < q->ndigits; i++) q->units *= q->digit[i].n;
+    if (q->method == THR_ROTATED) return rotated_access(p, q);
     if (q->method == THR_MATRIX) { /* every unit is one row of 16 bytes on both sides */
         uint32_t blocks = q->units / 8;
         q->matrices = blocks % 4 == 0 ? 4 : blocks % 2 == 0 ? 2 : 1;
@@ -236,6 +249,16 @@ static IrPlan flatten(const IrPlan *plan)
     }
 }
 
+/* The elements of words that are cut. */
+static bool cut_piece(const IrPlan *p, const ThrPiece *words, ThrPiece *q)
+{
+    int64_t size = size_of(&p->src);
+    *q = (ThrPiece){.method = THR_ROTATED, .wide = 1, .tall = 1, .skew_by = -1, .skewed = -1, .run = words->run};
+    add_digit(q, &(ThrDigit){THR_CUTS * p->wide, {size, size}});
+    outer_digits(p, q, 1);
+    return finish(p, q, 0);
+}
+
 static bool vector_pieces(const IrPlan *plan, ThrWork *out)
 {
     Axis x;
@@ -248,9 +271,11 @@ static bool vector_pieces(const IrPlan *plan, ThrWork *out)
     if (back && x.cut[THR_SRC]) return false;
     axis_runs(&x, 0, x.extent, p->wide, NO_GRID, (Run){.n = 0}, &runs);
     if (runs.full) return false;
+    bool rotated = p->method == THR_ROTATED;
     for (uint32_t i = 0; i < runs.n; i++) {
         ThrPiece *q = &out->piece[out->n++];
         *q = (ThrPiece){.method = THR_VECTOR, .wide = (uint8_t)runs.v[i].width, .tall = 1, .skew_by = -1, .skewed = -1};
+        if (rotated && q->wide == p->wide) q->method = THR_ROTATED, q->run = runs.v[i].digit[0].n * p->wide * size_of(&p->src);
         memcpy(q->start, runs.v[i].start, sizeof q->start);
         q->start[THR_SRC] += (x.extent - runs.v[i].width) * back;
         add_run(q, &runs.v[i], 0);
@@ -260,7 +285,7 @@ static bool vector_pieces(const IrPlan *plan, ThrWork *out)
         rotate(q, p->deal);
         if (!finish(p, q, q->ndigits)) return false;
     }
-    return true;
+    return !rotated || p->wide == 1 || cut_piece(p, &out->piece[0], &out->piece[out->n++]);
 }
 
 /* A run of single elements in place of wider units. */
@@ -367,6 +392,15 @@ static bool box_sane(const IrPlan *p, const IrSide *s)
     return true;
 }
 
+/* The tile's rows lie as they are, and there are elements of a row for all that may be cut. */
+static bool rotated_fits(const IrPlan *p)
+{
+    const IrSide *far = p->src.global ? &p->src : &p->dst, *near = p->src.global ? &p->dst : &p->src;
+    uint32_t size = size_of(far), row = p->extent[p->rank - 1];
+    return far->rows && far->global && !near->global && far->type == near->type && p->wide == thr_word_elements(size) && row / p->wide >= THR_CUTS &&
+           p->tall == 1 && p->deal == 0 && near->pitch[p->rank - 1] == size && !near->swizzle && (near->span == 0 || row * size <= near->span);
+}
+
 static bool side_sane(const IrPlan *p, const IrSide *s, uint32_t row)
 {
     uint32_t pitch = s->pitch[p->rank - 1];
@@ -392,6 +426,7 @@ static bool sane(const IrPlan *p)
     if (p->xform == IRX_REVERSE && p->wide > 1 && p->wide * size_of(&p->src) < 4) return false; /* words are turned */
     if (!fill && !side_sane(p, &p->src, p->wide)) return false;
     if (!side_sane(p, &p->dst, crossed ? p->tall : p->wide)) return false;
+    if (p->method == THR_ROTATED) return rotated_fits(p);
     return crossed ? block_fits(p) : p->method == THR_VECTOR && p->tall == 1 && p->wide <= 2 * THR_WORDS;
 }
 

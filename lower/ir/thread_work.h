@@ -9,6 +9,11 @@
  * skew - the digit of the block's column is exchanged for its XOR with that of the block's row, so that neighbouring
  * lanes walk along diagonals; wavefront - shared memory serves up to 32 different banks of 4 bytes at a time; matrix -
  * 8 rows of 16 bytes, whose addresses 8 lanes give (ldmatrix, stmatrix).
+ *
+ * Rotated rows: word j of a row of `run` bytes that begins s bytes behind a line of memory is the one at byte 4 j - s, and what would lie in
+ * front of the row lies at its end: so the words of a warp are those of whole lines. A word that the row's ends, or the borders of
+ * the tensor, cut is left out, and its elements are moved one by one: a second piece has, for each row, those of THR_CUTS such words. Where
+ * a unit lies is said by its place in the row that is not rotated, and on both sides by as many bytes from there.
  */
 #ifndef LOWER_IR_THREAD_WORK_H
 #define LOWER_IR_THREAD_WORK_H
@@ -18,11 +23,13 @@
 typedef enum ThrMethod {
     THR_VECTOR, /* rows as they lie, or reversed: `wide` elements at a time */
     THR_BLOCK,  /* transposes a block of wide x tall elements in registers */
-    THR_MATRIX  /* transposes with ldmatrix and stmatrix: 8 x 8 elements of 2 bytes, 16 x 16 of 1 byte */
+    THR_MATRIX, /* transposes with ldmatrix and stmatrix: 8 x 8 elements of 2 bytes, 16 x 16 of 1 byte */
+    THR_ROTATED /* rows that begin anywhere in global memory, by the words that lie there */
 } ThrMethod;
 
 enum { THR_SRC, THR_DST, THR_SIDES };
 enum { THR_DIGITS = 16, THR_PIECES = 32, THR_WORDS = 32 /* of a unit, each side */ };
+enum { THR_CUTS = 4 /* by the row's ends, the tensor's high border, its low one; one of none, as it is a power of two */, THR_LINE = 128 };
 
 typedef struct ThrDigit {
     uint32_t n;              /* values */
@@ -37,6 +44,7 @@ typedef struct ThrPiece {
         rows[THR_SIDES]; /* of a unit: the source's lie along `tall`, those of a transposed destination along `wide` */
     uint8_t access[THR_SIDES]; /* per row, one behind the other */
     int8_t skew_by, skewed;    /* digits; -1: none */
+    uint32_t run; /* THR_ROTATED: bytes of a row; units of less than 4 bytes are those of words that are cut */
     uint32_t ndigits;
     ThrDigit digit[THR_DIGITS];  /* the fastest first */
     uint32_t units;              /* product of the digits */
@@ -58,6 +66,10 @@ static inline uint32_t thr_lanes(const ThrPiece *q)
 }
 /* Where a unit starts, in bytes from the part's first byte, without the swizzle. */
 int64_t thr_offset(const ThrPiece *q, uint32_t unit, int side);
+
+/* Elements that a word of a rotated row has, and bytes of such a word. */
+static inline uint32_t thr_word_elements(uint32_t size) { return size < 4 ? 4 / size : 1; }
+static inline uint32_t thr_word_bytes(uint32_t size) { return size < 4 ? 4 : size; }
 
 /* XOR of an address with its own bits >> 3 under this mask: the swizzle. */
 uint32_t thr_swizzle_mask(uint8_t swizzle);

@@ -55,6 +55,7 @@ typedef struct BulkPlan {
 } BulkPlan;
 typedef struct GlobalPart { /* what threads move between a tensor and a tile */
     int row;                          /* dimension of the tensor whose neighbours a vector takes */
+    bool rows;                        /* whose elements lie side by side */
     uint32_t align;                   /* bytes of the widest access */
     bool low[P_RANK], high[P_RANK];   /* by dimension: some may lie below, beyond the tensor */
 } GlobalPart;

@@ -40,7 +40,8 @@ static uint32_t alignment(Lower *L, const MoveInfo *mi, GlobalPart *g)
     Domain *d = L->d;
     int64_t size = mi->bits / 8, k, n = WIDEST;
     g->row = mi->pair[mi->npairs - 1].tensor_dim;
-    if (mi->step[g->row] != 1 || !poly_is_const(scalar_poly(L, mi->tensor->stride[g->row]), &k) || k != 1) return (uint32_t)size;
+    g->rows = mi->step[g->row] == 1 && poly_is_const(scalar_poly(L, mi->tensor->stride[g->row]), &k) && k == 1;
+    if (!g->rows) return (uint32_t)size;
     bool cut = g->low[g->row] || g->high[g->row];
     Poly end = poly_mul(d, scalar_poly(L, mi->tensor->extent[g->row]), poly_const(d, size));
     while (n > size && (!places_divide(L, mi, g, n) || (cut && !domain_divides(d, n, end)))) n /= 2;
@@ -89,7 +90,7 @@ static uint32_t round_up(uint64_t n)
 void global_side(const MoveInfo *mi, const GlobalPart *g, const IrPlan *q, IrSide *s)
 {
     uint64_t next = (uint64_t)mi->bits / 8;
-    *s = (IrSide){.type = (uint8_t)mi->tile->type, .global = true, .align = (uint16_t)g->align};
+    *s = (IrSide){.type = (uint8_t)mi->tile->type, .global = true, .rows = g->rows, .align = (uint16_t)g->align};
     for (uint32_t d = q->rank; d-- > 0; next = (uint64_t)s->pitch[d] * q->extent[d]) s->pitch[d] = round_up(next);
 }
 

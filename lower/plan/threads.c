@@ -93,8 +93,18 @@ static void try_one(Search *s, ThrMethod method, uint32_t wide, uint32_t tall, u
     s->best = *s->p;
 }
 
+/* Where no more than a word of it is known to be aligned. It makes words of smaller elements, and lets those of a warp lie in one line. */
+static void try_rotated(Search *s)
+{
+    const IrSide *far = s->p->src.global ? &s->p->src : &s->p->dst;
+    uint32_t size = size_of(far), each = thr_word_elements(size);
+    bool lines = size * s->p->extent[s->p->rank - 1] % THR_LINE == 0;
+    if (far->rows && far->align <= thr_word_bytes(size) && (each > 1 || lines)) try_one(s, THR_ROTATED, each, 1, 0);
+}
+
 static void try_vectors(Search *s)
 {
+    try_rotated(s);
     uint32_t from = s->p->xform == IRX_FILL ? size_of(&s->p->dst) : size_of(&s->p->src), to = size_of(&s->p->dst);
     uint32_t large = from > to ? from : to, small = from < to ? from : to;
     for (uint32_t wide = 16; wide; wide /= 2)
@@ -194,7 +204,8 @@ const char *threads_text(Arena *a, const IrPlan *p)
         how = p->method == THR_MATRIX ? "ldmatrix and stmatrix"
                                       : arena_printf(a, "blocks of %u x %u in registers", p->wide, p->tall);
     if (p->src.global || p->dst.global)
-        return arena_printf(a, "%u-byte accesses, bank conflicts x%u.%02u in the tile", p->vector, (p->src.global ? p->write_ways : p->read_ways) / 16u,
+        return arena_printf(a, "%u-byte accesses%s, bank conflicts x%u.%02u in the tile", p->vector, p->method == THR_ROTATED ? " of rows that begin anywhere" : "",
+                            (p->src.global ? p->write_ways : p->read_ways) / 16u,
                             (p->src.global ? p->write_ways : p->read_ways) % 16u * 100 / 16);
     if (p->xform != IRX_FILL)
         reads = arena_printf(a, " x%u.%02u reading,", p->read_ways / 16u, p->read_ways % 16u * 100 / 16);

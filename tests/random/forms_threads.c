@@ -1,4 +1,4 @@
-/* Conversions, copies, transposes, fills and sums by threads; reductions. */
+/* Conversions, copies, transposes, fills and sums by threads, loads and stores by them; reductions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +144,31 @@ static void sums(Gen *g)
     }
 }
 
+/* Rows of any length between tensors and tiles, whole ones and parts that reach over any border. */
+static void borders(Gen *g)
+{
+    tile_type t = number_type(g);
+    Turn l = {draw(g, 1, 3), draw(g, 1, 5), draw(g, 1, 200)};
+    int64_t r = draw(g, 1, l.rows + 2), c = draw(g, 1, l.columns + 40), dr = draw(g, -2, 2), dc = draw(g, -9, 9), er = draw(g, -2, 2), ec = draw(g, -9, 9);
+    int64_t rows = draw(g, 1, 5), columns = draw(g, 1, 200);
+    int x = TENSOR(g, t, false, l.m, l.rows, l.columns), y = TENSOR(g, t, false, l.m, rows, columns), z = TENSOR(g, t, false, l.m, l.rows, l.columns);
+    const char *end = open_turns(g, &l);
+    TEXT(g, "shared a: %s[%d, %d];\nshared b: %s[%d, %d];", tensor_type(g, x), (int)r, (int)c, tensor_type(g, x), (int)l.rows, (int)l.columns);
+    TEXT(g, "move %s[i, %d +: %d, %d +: %d] -> a via threads;", tensor_name(g, x), (int)dr, (int)r, (int)dc, (int)c);
+    TEXT(g, "move a -> %s[i, %d +: %d, %d +: %d]%s via threads;", tensor_name(g, y), (int)er, (int)r, (int)ec, (int)c, draw(g, 0, 1) ? " overlap any" : "");
+    TEXT(g, "move %s[i, :, :] -> b via threads;\nmove b -> %s[i, :, :] via threads;%s", tensor_name(g, x), tensor_name(g, z), end);
+    Stmt *zero = means(g, -1, y), *part = means(g, x, y), *all = means(g, x, z);
+    value_store(t, &zero->value, 0);
+    for (int64_t i = 0; i < l.m; i++)
+        for (int64_t k = 0; k < r * c; k++) {
+            int64_t p = er + k / c, q = ec + k % c, row = dr + k / c, column = dc + k % c, to = (i * rows + p) * columns + q;
+            if (p < 0 || p >= rows || q < 0 || q >= columns) continue;
+            pair(g, zero, -1, to);
+            if (row >= 0 && row < l.rows && column >= 0 && column < l.columns) pair(g, part, (i * l.rows + row) * l.columns + column, to);
+        }
+    for (int64_t k = 0; k < l.m * l.rows * l.columns; k++) pair(g, all, k, k);
+}
+
 /* ---- many at once, so that a few programs have all ---- */
 enum { SWEEP = 130, SWEEP_SAME = 16, SWEEP_ROWS = 2, SWEEP_COLUMNS = 16, SWEEP_EACH = SWEEP_ROWS * SWEEP_COLUMNS };
 
@@ -220,6 +245,7 @@ void form_threads(Gen *g, int which)
     if (which < 2) sweep_conversions(g, (2 * g->variant + which) * SWEEP * 7);
     else if (which < 4) sweep_types(g, (2 * g->variant + which) % 4);
     else if (which == 4 && g->variant % 2 == 0) convert(g, TILE_BF16, TILE_BF16, true);
+    else if (which == 4) borders(g);
     else if (draw(g, 0, 2)) convert(g, a, b, false);
     else if (draw(g, 0, 1)) fills(g);
     else sums(g);

@@ -9,6 +9,15 @@ for shape in 1,8 24,64 70,136 $(many 259,520 47,72); do
     make u2 "$shape" a
     case_ $g:wide src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
 done
+for shape in 1,1 3,128 4,129 7,260 $(many '50,515 61,1027' 5,387); do
+    make u2 "$shape" a
+    case_ $g:words src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+done
+for shape in 1,3 4,227 6,230 9,470 $(many '50,1027 61,2049' 5,701); do
+    make u1 "$shape" a
+    case_ $g:cut src="$work/a.npy" dst="u8[$shape]:$work/b.npy" && affine a b 0 -1,-5 1,1
+    case_ $g:cut_back src="$work/a.npy" dst="u8[$shape]:$work/b.npy" && affine a b 0 1,5 1,1
+done
 for n in 1 16 45 $(many 300 33); do
     make u1 "$n,24" a
     case_ $g:narrow src="$work/a.npy" dst="u8[$n,24]:$work/b.npy" && block a b 0,4 "$n,20" 0,0 && block a b 0,0 "$n,4" 0,20

@@ -45,7 +45,7 @@ static const char HEAD[] =
     "128B threads 128 vector 8 method 1 block 4, 4 deal 8 ways 32, 16\n"
     "  plan clear = fill extent [16] value 7 dst u64 pitch [8] add sat threads 128 vector 16 method 0 block 2, 1 deal 0 "
     "ways 0, 16\n"
-    "  plan fetch = copy extent [4, 16] src u8 global pitch [16, 1] align 1 dst u8 pitch [16, 1] threads 128 vector 1 method 0 block 1, 1 deal 0 "
+    "  plan fetch = copy extent [4, 16] src u8 global rows pitch [16, 1] align 1 dst u8 pitch [16, 1] threads 128 vector 1 method 0 block 1, 1 deal 0 "
     "ways 16, 16\n"
     "  plan put = copy extent [4, 16] src u8 pitch [16, 1] dst u8 global pitch [16, 1] align 1 threads 128 vector 1 method 0 block 1, 1 deal 0 "
     "ways 16, 16\n"
