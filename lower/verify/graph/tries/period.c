@@ -109,7 +109,7 @@ static void find_circles(Verifier *v)
 
 static bool number_is(const Verifier *v, const IrArg *arg, int64_t k)
 {
-    int64_t x;
+    int64_t x = 0;
     return verify_number(v, arg, &x) && x == k;
 }
 
