@@ -103,10 +103,14 @@ static void fills(Gen *g)
     tile_type t = number_type(g);
     Turn l = turns(g, t, t);
     int y = TENSOR(g, t, true, l.m, l.rows, l.columns);
+    bool loaded = !type_float(t) && draw(g, 0, 1); /* the value is the first element of the turn */
+    int x = loaded ? TENSOR(g, t, false, l.m, l.rows, l.columns) : -1;
     const char *end = open_turns(g, &l), *text;
-    Stmt *s = means(g, -1, y);
+    Stmt *s = means(g, x, y);
     int bits = tile_type_bits(t);
-    if (type_float(t)) {
+    if (loaded) {
+        text = keep_text(g->p, "%s[i, 0, 0]", tensor_name(g, x));
+    } else if (type_float(t)) {
         double d = (double)draw(g, -64, 64) / (double)PICK(g, 1, 2, 4, 16);
         text = draw(g, 0, 1) ? keep_text(g->p, "%.17g", d) : keep_text(g->p, "%.6f", d);
         value_round(t, &s->value, TILE_F64, &d, false);
@@ -119,7 +123,8 @@ static void fills(Gen *g)
     TEXT(g, "shared a: %s[%d, %d]%s;", tensor_type(g, y), (int)l.rows, (int)l.columns, swizzle_text(g, l.columns * type_size(t)));
     TEXT(g, "fill a = %s;", text);
     TEXT(g, "move a -> %s[i, :, :];%s", tensor_name(g, y), end);
-    for (int64_t i = 0; i < l.m * l.rows * l.columns; i++) pair(g, s, -1, i);
+    int64_t turn = l.rows * l.columns;
+    for (int64_t i = 0; i < l.m * turn; i++) pair(g, s, loaded ? i / turn * turn : -1, i);
 }
 
 static void sums(Gen *g)
