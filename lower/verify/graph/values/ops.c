@@ -244,9 +244,9 @@ static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fue
     if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
     if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
     Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
-    if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
+    if (a.hi < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
     int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
-    return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
+    return (Range){a.lo < 0 ? a.lo : (a.lo + up) / b.lo, (a.hi + up) / b.lo}; /* one below 0 is no greater than its quotient */
 }
 
 enum { BITS_FUEL = 16 };

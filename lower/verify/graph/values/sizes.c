@@ -1,4 +1,4 @@
-/* Bounds of sizes and scalars where a CTA runs. Sizes are 0 to MF_EXTENT_MAX, which the runtime checks, and at least 1 where
+/* Bounds of sizes and scalars where a CTA runs. Scalars are what their type can be, sizes 0 to MF_EXTENT_MAX, which the runtime checks, and at least 1 where
  * else nothing is launched: a grid has an extent of 0, or all written tensors are empty (SPEC.md, Launch checks). A launch
  * check that compares one with a number refuses all others.
  */
@@ -51,6 +51,11 @@ void sizes_prepare(Verifier *v)
         bool scalar = mf->syms.v[i].kind == MF_SCALAR;
         sizes[i][0] = scalar ? INT64_MIN : 0;
         sizes[i][1] = scalar ? INT64_MAX : MF_EXTENT_MAX;
+    }
+    for (uint32_t i = 0; i < mf->scalars.n; i++) {
+        const MfScalar *s = &mf->scalars.v[i];
+        if (s->type == TYPE_S32) sizes[s->sym][0] = INT32_MIN, sizes[s->sym][1] = INT32_MAX;
+        if (s->type == TYPE_U32) sizes[s->sym][0] = 0, sizes[s->sym][1] = UINT32_MAX;
     }
     for (uint32_t x = 1; x <= mf->lx.nodes.n; x++) {
         const LxNode *n = &mf->lx.nodes.v[x - 1];
