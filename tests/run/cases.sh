@@ -98,6 +98,10 @@ for shape in 130,200 1,8 64,64; do
 done
 make u4 100,128 a
 case_ $g/groups.tile x="$work/a.npy" y="u32[100,128]:$work/b.npy" && same a b
+for n in 1 3 4 9; do
+    make i4 $n,32 a
+    case_ tests/golden/sync/counts_of_32_bits.tile:signed x="$work/a.npy" y="s32[$n,32]:$work/b.npy" n=$n && same a b
+done
 make u2 100,320 a
 case_ $g/phases.tile x="$work/a.npy" y="bf16[100,320]:$work/b.npy" && same a b
 make u1 77,2064 a
