@@ -70,7 +70,7 @@ static Tainted spread(const TreeFacts *f, Taints *source)
 
 static bool not_zero(const TreeFacts *f, const IrArg *x)
 {
-    TreeRange r = tree_range(f, x, f->ctas);
+    IrRange r = tree_range(f, x, f->ctas);
     if (r.lo > 0 || r.hi < 0) return true;
     const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, tree_uncast(f, x->id)) : NULL;
     if (op == NULL || op->op != IR_PARAM) return false;

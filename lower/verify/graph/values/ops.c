@@ -2,9 +2,7 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/values/forms.h"
 
-typedef struct Range {
-    int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
-} Range;
+typedef IrRange Range;
 
 static Range type_range(IrType t)
 {
@@ -236,24 +234,11 @@ static Form join_preds(Forms *f, const IrOp *op, Form a, Form b)
 
 /* ---- bits ---- */
 
-static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
-{
-    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
-    Range all = type_range(IR_I64);
-    if (n->op == LX_CONST) return (Range){n->k, n->k};
-    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
-    if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
-    Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
-    if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
-    int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
-    return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
-}
-
 enum { BITS_FUEL = 16 };
 
 /* One bit of what the launch or data gives: the same pred however it was shifted and masked by numbers. 0: it is of something
  * else. */
-Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
+Form form_bit(Forms *f, Form x, int64_t bit)
 {
     const FormAtom *a;
     int64_t k;
@@ -267,7 +252,7 @@ Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
     }
     if (a == NULL || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
     if (a->kind == ATOM_PARAM && a->type == IR_I32) {
-        Range r = launch_range(f, kernel, a->a, PARAM_DEPTH);
+        Range r = f->launch[a->a - 1];
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
     }
     return form_pred(f, ATOM_OP, IR_AND, x, form_const(f, INT64_C(1) << bit));
@@ -284,7 +269,7 @@ static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form 
         Form other = ka ? b : a;
         return (ka ? k : j) ? form_not(f, other) : other;
     }
-    Form bit = op->op == IR_AND && kb && j == 1 && op->type != IR_PRED ? form_bit(f, kernel, a, 0) : 0;
+    Form bit = op->op == IR_AND && kb && j == 1 && op->type != IR_PRED ? form_bit(f, a, 0) : 0;
     if (bit) return bit;
     if (op->op == IR_AND && kb && j == 1 && !truth) { /* the lowest bit */
         IrOp mod = *op;
@@ -343,7 +328,7 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         else whole = extreme(f, &like, a, b);
     }
     if (whole) return whole;
-    Range r = op->type == IR_I64 ? launch_range(f, k, x, PARAM_DEPTH) : type_range(op->type);
+    Range r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type);
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
