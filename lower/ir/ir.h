@@ -255,8 +255,6 @@ IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 /* ---- numbers of the launch: launch.c ---- */
 /* By expression: does the launch divide by it? It is refused where a check fails, or what it needs can't be worked out. */
 bool *ir_launch_divisors(Arena *a, const MfKernel *mf);
-/* Where x is 0 the number of iterations or CTAs is, and nothing is launched. */
-bool ir_launch_of_none(const MfKernel *mf, Lx x);
 typedef struct IrRange {
     int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
 } IrRange;

@@ -44,11 +44,6 @@ static bool none_with(const LxPool *p, Lx x, Lx y)
     return part ? none_with(p, n->a, y) : zero_with(p, x, y);
 }
 
-bool ir_launch_of_none(const MfKernel *mf, Lx x)
-{
-    return zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], x);
-}
-
 /* Nothing is launched where y is 0: it makes the grid empty, or all that is written (SPEC.md, Launch checks). */
 static bool of_none(const MfKernel *mf, Lx y)
 {

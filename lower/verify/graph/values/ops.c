@@ -90,7 +90,7 @@ bool form_not_zero(Forms *f, const IrKernel *k, Form x)
     const FormAtom *a = only_atom(f, x);
     Range r = range_of(f, x);
     if (r.lo > 0 || r.hi < 0) return true;
-    if (a && a->kind == ATOM_PARAM && (f->divisors[a->a] || ir_launch_of_none(&k->mf, a->a))) return true;
+    if (a && a->kind == ATOM_PARAM && f->divisors[a->a]) return true;
     for (uint32_t i = 1; i <= k->mf.lx.nodes.n; i++)
         if (f->divisors[i] && launch_form(f, k, &(IrOp){.op = IR_PARAM, .type = IR_I64}, i, PARAM_DEPTH) == x) return true;
     return false;
