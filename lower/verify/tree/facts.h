@@ -100,14 +100,18 @@ enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
 typedef struct TreeOp {
     uint32_t first;       /* its first access; those of the next op begin at that one's */
-    uint32_t ring, event; /* it is done to that ring; an event of it; from 1 */
     uint32_t next;        /* itself, or the first behind it that is no scalar; those have nothing to do with rings */
     uint32_t around, end; /* the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
+    uint32_t ring;        /* it is done to that one, or to an event of it; from 1 */
+    uint32_t loop;        /* it is that one, from 1 */
+    uint8_t event;        /* from 1 */
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
     bool in_lanes;        /* it is `lanes`, or stands inside */
-    bool turning;         /* of a loop: the index that is looked at is .. */
-    int64_t turn;
 } TreeOp;
+typedef struct TreeLoop {
+    bool turning; /* its index is looked at, and is .. */
+    int64_t turn;
+} TreeLoop;
 
 typedef struct TreeFacts {
     Arena *a;
@@ -117,6 +121,7 @@ typedef struct TreeFacts {
     bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
+    VEC(TreeLoop) loops;
     TreeRing *ring;
     uint32_t words;   /* of a ring's set, at most */
     uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */

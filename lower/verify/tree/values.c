@@ -101,7 +101,8 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
     if (n->turn == turn) return n->is;
     const IrOp *op = tree_definition(f, v);
     n->turn = turn;
-    if (at && f->at[at - 1].turning && rank < f->ctas) n->is = ir_range_at(f->at[at - 1].turn);
+    const TreeLoop *l = at && f->at[at - 1].loop ? &f->loops.v[f->at[at - 1].loop - 1] : NULL;
+    if (l && l->turning && rank < f->ctas) n->is = ir_range_at(l->turn);
     else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : IR_ANY;
     return n->is;
 }
