@@ -413,11 +413,7 @@ static State *loop(Check *c, State *s, uint32_t i)
         State *back = block(c, state_copy(&c->p, s), i + 1, end);
         if (last) state_drop(&c->p, last);
         last = once ? state_copy(&c->p, back) : NULL;
-        state_meet(&c->p, back, state_copy(&c->p, s));
-        bool same = state_same(&c->p, back, s);
-        state_drop(&c->p, s);
-        s = back;
-        if (same) break;
+        if (!state_meet(&c->p, s, back)) break;
     }
     c->loops--;
     State *leaves = repeat ? c->out : once ? last : NULL;
