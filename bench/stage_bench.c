@@ -119,7 +119,7 @@ static void row(const char *path, const char *text, size_t n)
     printf("| %s |", slash ? slash + 1 : path);
     for (int s = 0; s < STAGES; s++) {
         qsort(t[s], TIMES, sizeof **t, by_value);
-        printf(" %.3f |", t[s][0]);
+        printf(" %.4f |", t[s][0]);
     }
     putchar('\n');
 }

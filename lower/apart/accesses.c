@@ -120,5 +120,12 @@ void access_note(Lower *L, const MoveInfo *mi)
     if (mi->load) t->read = true;
     else t->written = true;
     if (!mi->load && mi->mv->reduce >= 0) t->read = true; /* it is combined with what lies there */
-    if (!mi->prefetch) vec_push(L->a, &L->accesses->all, tensor_access(L, mi));
+    if (mi->prefetch) return;
+    struct Accesses *all = L->accesses;
+    const TensorAccess *last = all->all.n ? all->all.v[all->all.n - 1] : NULL;
+    TensorAccess *a = tensor_access(L, mi);
+    a->number = all->all.n;
+    if (last) a->nth_pipe = last->nth_pipe + (a->pipe != last->pipe);
+    a->form = access_form(L, a);
+    vec_push(L->a, &all->all, a);
 }

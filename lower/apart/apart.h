@@ -61,7 +61,10 @@ typedef struct TensorAccess {
     bool never;          /* it touches nothing: its condition never holds, or it lies outside of the tensor */
     int reduce;          /* WORDS_REDUCE, -1: none */
     uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
+    uint32_t number;     /* in Accesses.all */
+    Name form;           /* equal for those that differ by constants alone: access_form */
     const void *pipe;    /* the across-grid pipeline around it */
+    uint32_t nth_pipe;   /* .. in the order of the source, with what stands beside them */
     bool pipes;          /* of a hull: they are several */
     Atom team[TEAM_MAX]; /* indices by which different CTAs or iterations differ */
     int nteam;
@@ -78,6 +81,8 @@ struct Accesses {
     VEC(TensorAccess *) all;
     const void *across; /* across-grid pipeline that is open */
     uint32_t role;      /* of the source, that is being lowered: its number, from 1; 0: none */
+    Names *forms;
+    VEC(int64_t) words; /* of a form, while it is made */
 };
 
 /* ---- accesses.c ---- */
@@ -117,6 +122,7 @@ typedef struct AccessSearch {
     void *to;
     const bool *settled; /* by number: what two of these have in common is not looked for; NULL: none is */
 } AccessSearch;
+Name access_form(Lower *L, const TensorAccess *a);
 void accesses_meeting(Lower *L, const AccessSearch *search); /* of all that were noted, each with itself, too */
 
 /* ---- rule_g.c ---- */

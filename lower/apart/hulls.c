@@ -16,7 +16,7 @@ typedef struct Hulls {
     Lower *L;
     const AccessSearch *search;
     bool stopped;
-    const struct Key *sorted;
+    const TensorAccess **sorted;
     /* By the place where the second half of a part begins: */
     const TensorAccess **of; /* its hull, where it was made */
     bool *settled;           /* all of it is */
@@ -28,23 +28,20 @@ typedef struct Part { /* of sorted: lo <= place < hi */
 
 /* ---- order ---- */
 
-/* An access as words: by them those that differ by constants alone stand side by side. */
-typedef struct Key {
+/* An access as words: those that have the same differ by constants alone. */
+typedef struct Words {
     Lower *L;
     const TensorAccess *access;
-    uint32_t number; /* in Accesses.all */
-    uint32_t nlike;  /* so many words are equal for those; behind them stand its pipeline, its constants, its number */
-    uint32_t like;   /* equal for them */
-    VEC(int64_t) words;
-} Key;
+    VEC(int64_t) all;
+} Words;
 
-static void put(Key *k, int64_t word)
+static void put(Words *k, int64_t word)
 {
-    vec_push(k->L->a, &k->words, word);
+    vec_push(k->L->a, &k->all, word);
 }
 
 /* Indices of loops by their depth, those of the team of a pipeline by their place: as if all were in one loop. */
-static void put_atom(Key *k, Atom x)
+static void put_atom(Words *k, Atom x)
 {
     const TensorAccess *a = k->access;
     for (uint32_t i = 0; i < a->loops.n; i++)
@@ -62,7 +59,7 @@ static int64_t constant_of(Poly p)
     return p.n && p.terms[p.n - 1].natoms == 0 ? p.terms[p.n - 1].coef : 0;
 }
 
-static void put_form(Key *k, Poly p, bool constant)
+static void put_form(Words *k, Poly p, bool constant)
 {
     uint32_t n = p.n - (constant_of(p) != 0);
     put(k, p.bad);
@@ -76,7 +73,7 @@ static void put_form(Key *k, Poly p, bool constant)
     if (constant) put(k, constant_of(p));
 }
 
-static void put_range(Key *k, Atom index)
+static void put_range(Words *k, Atom index)
 {
     Poly first, last;
     bool known = domain_range(k->L->d, index, &first, &last);
@@ -86,7 +83,7 @@ static void put_range(Key *k, Atom index)
     put_form(k, last, true);
 }
 
-static void put_axis(Key *k, const Axis *x)
+static void put_axis(Words *k, const Axis *x)
 {
     put(k, x->kind);
     put(k, (int64_t)(uintptr_t)x->space);
@@ -102,40 +99,62 @@ static void put_axis(Key *k, const Axis *x)
     for (int i = 0; x->agree && i < x->agree->n; i++) put(k, x->agree->index[i]);
 }
 
-/* What the conditions around it say is left out, and which of loops and pipelines of the same ranges it is in. */
-static Key key_of(Lower *L, const TensorAccess *a, uint32_t number, uint32_t pipe)
+static bool has_bad(const TensorAccess *a)
 {
-    Key k = {.L = L, .access = a, .number = number};
+    bool bad = false;
+    for (uint32_t i = 0; i < a->axes.n; i++) bad |= a->axes.v[i].start.bad || a->axes.v[i].extent.bad;
+    return bad;
+}
+
+/* What the conditions around it say is left out, and which of loops and pipelines of the same ranges it is in. */
+Name access_form(Lower *L, const TensorAccess *a)
+{
+    struct Accesses *all = L->accesses;
+    Words k = {.L = L, .access = a, .all = {all->words.v, 0, all->words.cap}};
     put(&k, base_of(a->info->tensor)->index);
     put(&k, a->write);
     put(&k, a->info->tensor->type);
-    put(&k, a->waived | a->never << 1 | a->behind << 2 | (a->pipe != NULL) << 3);
+    put(&k, a->waived | a->never << 1 | (a->pipe != NULL) << 2);
     put(&k, a->reduce);
     put(&k, a->role);
     put(&k, a->nteam);
     put(&k, a->loops.n);
+    put(&k, has_bad(a) ? (int64_t)a->number : -1); /* it is like no other */
     for (uint32_t i = 0; i < a->loops.n; i++) put_range(&k, a->loops.v[i].index);
     for (int i = 0; i < a->nteam; i++) a->pipe ? put_range(&k, a->team[i]) : put(&k, a->team[i]);
     for (uint32_t i = 0; i < a->axes.n; i++) put_axis(&k, &a->axes.v[i]);
-    k.nlike = k.words.n;
-    put(&k, pipe);
-    for (uint32_t i = 0; i < a->axes.n; i++) put(&k, constant_of(a->axes.v[i].start));
-    put(&k, number);
-    vec_trim(L->a, &k.words);
-    return k;
+    all->words.v = k.all.v;
+    all->words.cap = k.all.cap;
+    if (all->forms == NULL) all->forms = names_new(L->a);
+    return names_intern(all->forms, (const char *)k.all.v, k.all.n * sizeof *k.all.v);
 }
 
-static int order_keys(const void *a, const void *b)
+static bool alike(const TensorAccess *x, const TensorAccess *y)
 {
-    const Key *x = a, *y = b;
-    for (uint32_t i = 0; i < x->words.n && i < y->words.n; i++)
-        if (x->words.v[i] != y->words.v[i]) return x->words.v[i] < y->words.v[i] ? -1 : 1;
-    return (x->words.n > y->words.n) - (x->words.n < y->words.n);
+    return x->form == y->form && x->behind == y->behind;
 }
 
-static bool alike(const Key *x, const Key *y)
+static bool of_tensor(const TensorAccess *a, const TensorAccess *b)
 {
-    return x->nlike == y->nlike && memcmp(x->words.v, y->words.v, x->nlike * sizeof *x->words.v) == 0;
+    return base_of(a->info->tensor) == base_of(b->info->tensor);
+}
+
+static int order(int64_t x, int64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+/* By tensor, loads in front of stores; of those that are alike by their pipeline, then by their constants. */
+static int order_accesses(const void *a, const void *b)
+{
+    const TensorAccess *x = *(const TensorAccess *const *)a, *y = *(const TensorAccess *const *)b;
+    int by = of_tensor(x, y) ? 0 : order(base_of(x->info->tensor)->index, base_of(y->info->tensor)->index);
+    if (by == 0) by = order(x->write, y->write);
+    if (by == 0) by = order(x->behind, y->behind);
+    if (by == 0) by = order(x->form, y->form);
+    if (by == 0) by = order(x->nth_pipe, y->nth_pipe);
+    for (uint32_t i = 0; i < x->axes.n && by == 0; i++) by = order(constant_of(x->axes.v[i].start), constant_of(y->axes.v[i].start));
+    return by ? by : order(x->number, y->number);
 }
 
 /* ---- hulls ---- */
@@ -262,8 +281,8 @@ static Part half(Part p, bool second)
 /* NULL: they have none. */
 static const TensorAccess *hull(Hulls *h, Part p)
 {
-    if (single(p)) return h->sorted[p.lo].access;
-    if (h->sorted[p.lo].like != h->sorted[p.hi - 1].like) return NULL;
+    if (single(p)) return h->sorted[p.lo];
+    if (!alike(h->sorted[p.lo], h->sorted[p.hi - 1])) return NULL;
     const TensorAccess **made = &h->of[half(p, true).lo];
     if (*made) return *made;
     const TensorAccess *a = hull(h, half(p, false)), *b = hull(h, half(p, true));
@@ -275,7 +294,7 @@ static const TensorAccess *hull(Hulls *h, Part p)
 static bool is_settled(Hulls *h, Part p)
 {
     if (h->search->settled == NULL) return false;
-    if (single(p)) return h->search->settled[h->sorted[p.lo].number];
+    if (single(p)) return h->search->settled[h->sorted[p.lo]->number];
     bool *all = &h->settled[half(p, true).lo];
     return *all = *all || (is_settled(h, half(p, false)) && is_settled(h, half(p, true)));
 }
@@ -348,7 +367,7 @@ static void join(Hulls *h, Part p, Part q)
 {
     if (h->stopped || (is_settled(h, p) && is_settled(h, q))) return;
     if (single(p) && single(q)) {
-        look_at(h, h->sorted[p.lo].number, h->sorted[q.lo].number);
+        look_at(h, h->sorted[p.lo]->number, h->sorted[q.lo]->number);
         return;
     }
     const TensorAccess *a = hull(h, p), *b = hull(h, q);
@@ -371,37 +390,18 @@ static void join(Hulls *h, Part p, Part q)
     }
 }
 
-static bool has_bad(const TensorAccess *a)
-{
-    bool bad = false;
-    for (uint32_t i = 0; i < a->axes.n; i++) bad |= a->axes.v[i].start.bad || a->axes.v[i].extent.bad;
-    return bad;
-}
-
-static bool of_tensor(const TensorAccess *a, const TensorAccess *b)
-{
-    return base_of(a->info->tensor) == base_of(b->info->tensor);
-}
-
 void accesses_meeting(Lower *L, const AccessSearch *search)
 {
     uint32_t n = L->accesses->all.n;
-    Key *keys = arena_array(L->a, Key, n);
-    DomScratch words = domain_scratch(L->d); /* which are many, and of no use once all are in order */
-    for (uint32_t i = 0, pipe = 0; i < n; i++) {
-        const TensorAccess *a = L->accesses->all.v[i];
-        pipe += i && a->pipe != L->accesses->all.v[i - 1]->pipe;
-        keys[i] = key_of(L, a, i, pipe);
-    }
-    if (n) qsort(keys, n, sizeof *keys, order_keys);
-    for (uint32_t i = 1; i < n; i++) keys[i].like = keys[i - 1].like + (has_bad(keys[i].access) || !alike(&keys[i - 1], &keys[i]));
-    domain_release(L->d, words);
-    Hulls h = {.L = L, .search = search, .sorted = keys};
+    const TensorAccess **sorted = arena_array(L->a, const TensorAccess *, n);
+    for (uint32_t i = 0; i < n; i++) sorted[i] = L->accesses->all.v[i];
+    if (n) qsort(sorted, n, sizeof *sorted, order_accesses);
+    Hulls h = {.L = L, .search = search, .sorted = sorted};
     h.of = arena_array(L->a, const TensorAccess *, n);
     h.settled = arena_array(L->a, bool, n);
-    for (uint32_t lo = 0, mid, hi; lo < n; lo = hi) { /* of one tensor: loads, then stores */
-        for (mid = lo; mid < n && of_tensor(keys[mid].access, keys[lo].access) && !keys[mid].access->write;) mid++;
-        for (hi = mid; hi < n && of_tensor(keys[hi].access, keys[lo].access);) hi++;
+    for (uint32_t lo = 0, mid, hi; lo < n; lo = hi) { /* of one tensor */
+        for (mid = lo; mid < n && of_tensor(sorted[mid], sorted[lo]) && !sorted[mid]->write;) mid++;
+        for (hi = mid; hi < n && of_tensor(sorted[hi], sorted[lo]);) hi++;
         if (search->pairs & PAIRS_MIXED && lo < mid && mid < hi) join(&h, (Part){lo, mid}, (Part){mid, hi});
         if (search->pairs & PAIRS_STORES && mid < hi) join(&h, (Part){mid, hi}, (Part){mid, hi});
     }

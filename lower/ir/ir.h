@@ -256,9 +256,24 @@ IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 /* ---- numbers of the launch: launch.c ---- */
 /* By expression: does the launch divide by it? It is refused where a check fails, or what it needs can't be worked out. */
 bool *ir_launch_divisors(Arena *a, const MfKernel *mf);
-/* Where x is 0 the number of iterations or CTAs is, and nothing is launched. */
-bool ir_launch_of_none(const MfKernel *mf, Lx x);
-bool ir_launch_zero_with(const LxPool *p, Lx x, Lx y); /* x is 0 where y is */
+typedef struct IrRange {
+    int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
+} IrRange;
+extern const IrRange IR_ANY;
+/* By expression, from 0: what it is where a CTA runs. */
+IrRange *ir_launch_ranges(Arena *a, const MfKernel *mf);
+/* Of exact numbers: what leaves 64 bits has no bound there. */
+IrRange ir_range_add(IrRange x, IrRange y);
+IrRange ir_range_times(IrRange x, int64_t k);
+IrRange ir_range_of(LxOp op, IrRange x, IrRange y);
+static inline IrRange ir_range_at(int64_t k)
+{
+    return (IrRange){k, k};
+}
+static inline bool ir_range_is(IrRange r) /* one number */
+{
+    return r.lo == r.hi;
+}
 
 /* ---- well-formedness: check.c ---- */
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and

@@ -1,4 +1,4 @@
-/* Numbers of the launch that are not 0 while the kernel runs. */
+/* Numbers of the launch: what they are while the kernel runs. */
 #include "lower/ir/ir.h"
 
 enum { NEEDED = 1, HOLDS = 2, DIVISOR = 4 };
@@ -23,18 +23,139 @@ bool *ir_launch_divisors(Arena *a, const MfKernel *mf)
     return divisor;
 }
 
-bool ir_launch_zero_with(const LxPool *p, Lx x, Lx y)
+/* x is 0 where y is. */
+static bool zero_with(const LxPool *p, Lx x, Lx y)
 {
     if (x == y) return true; /* equal expressions are one node */
     const LxNode *n = &p->nodes.v[x - 1];
     const LxNode *b = n->b ? &p->nodes.v[n->b - 1] : NULL;
-    if (n->op == LX_MUL) return ir_launch_zero_with(p, n->a, y) || ir_launch_zero_with(p, n->b, y);
+    if (n->op == LX_MUL) return zero_with(p, n->a, y) || zero_with(p, n->b, y);
     if (b == NULL || b->op != LX_CONST) return false;
-    if (n->op == LX_MAX) return b->k <= 0 && ir_launch_zero_with(p, n->a, y);
-    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && ir_launch_zero_with(p, n->a, y);
+    if (n->op == LX_MAX) return b->k <= 0 && zero_with(p, n->a, y);
+    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
 }
 
-bool ir_launch_of_none(const MfKernel *mf, Lx x)
+/* x is at most 0 where y is 0. */
+static bool none_with(const LxPool *p, Lx x, Lx y)
 {
-    return ir_launch_zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], x);
+    const LxNode *n = &p->nodes.v[x - 1];
+    if (n->op == LX_MIN) return none_with(p, n->a, y) || none_with(p, n->b, y);
+    bool part = (n->op == LX_CEIL || n->op == LX_DIV) && p->nodes.v[n->b - 1].op == LX_CONST && p->nodes.v[n->b - 1].k > 0;
+    return part ? none_with(p, n->a, y) : zero_with(p, x, y);
+}
+
+/* Nothing is launched where y is 0: it makes the grid empty, or all that is written (SPEC.md, Launch checks). */
+static bool of_none(const MfKernel *mf, Lx y)
+{
+    uint32_t written = 0, empty = 0;
+    if (mf->deal != MF_DEAL_NONE && none_with(&mf->lx, mf->teams, y)) return true;
+    for (unsigned i = 0; i < 3 && mf->deal == MF_DEAL_NONE; i++)
+        if (none_with(&mf->lx, mf->grid[i], y)) return true;
+    for (uint32_t t = 0; t < mf->tensors.n; t++) {
+        const MfTensor *x = &mf->tensors.v[t];
+        bool none = false;
+        for (unsigned d = 0; d < x->rank; d++) none |= none_with(&mf->lx, x->extent[d], y);
+        written += x->written;
+        empty += x->written && none;
+    }
+    return written && empty == written;
+}
+
+/* ---- ranges ---- */
+
+const IrRange IR_ANY = {INT64_MIN, INT64_MAX};
+
+IrRange ir_range_add(IrRange x, IrRange y)
+{
+    IrRange r;
+    if (x.lo == INT64_MIN || y.lo == INT64_MIN || __builtin_add_overflow(x.lo, y.lo, &r.lo)) r.lo = INT64_MIN;
+    if (x.hi == INT64_MAX || y.hi == INT64_MAX || __builtin_add_overflow(x.hi, y.hi, &r.hi)) r.hi = INT64_MAX;
+    return r;
+}
+
+static int64_t product(int64_t x, int64_t k)
+{
+    int64_t r;
+    if (x != INT64_MIN && x != INT64_MAX && !__builtin_mul_overflow(x, k, &r)) return r;
+    return (x < 0) == (k < 0) ? INT64_MAX : INT64_MIN;
+}
+
+IrRange ir_range_times(IrRange x, int64_t k)
+{
+    if (k == 0) return ir_range_at(0);
+    int64_t a = product(x.lo, k), b = product(x.hi, k);
+    return k > 0 ? (IrRange){a, b} : (IrRange){b, a};
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static IrRange over(IrRange x, int64_t k)
+{
+    return (IrRange){x.lo != INT64_MIN ? floor_div(x.lo, k) : INT64_MIN, x.hi != INT64_MAX ? floor_div(x.hi, k) : INT64_MAX};
+}
+
+IrRange ir_range_of(LxOp op, IrRange x, IrRange y)
+{
+    int64_t k;
+    bool number = ir_range_is(y);
+    if (ir_range_is(x) && number && lx_apply(op, x.lo, y.lo, &k) == LX_OK) return ir_range_at(k);
+    switch (op) {
+    case LX_ADD: return ir_range_add(x, y);
+    case LX_SUB: return ir_range_add(x, ir_range_times(y, -1));
+    case LX_MUL: return number ? ir_range_times(x, y.lo) : ir_range_is(x) ? ir_range_times(y, x.lo) : IR_ANY;
+    case LX_DIV: return number && y.lo > 0 ? over(x, y.lo) : IR_ANY;
+    case LX_CEIL: return number && y.lo > 0 ? over(ir_range_add(x, ir_range_at(y.lo - 1)), y.lo) : IR_ANY;
+    case LX_MOD: return !number || y.lo <= 0 ? IR_ANY : x.lo >= 0 && x.hi < y.lo ? x : (IrRange){0, y.lo - 1};
+    case LX_MIN: return (IrRange){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+    case LX_MAX: return (IrRange){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    default: return IR_ANY;
+    }
+}
+
+/* What a check of the launch says of the numbers that it compares. */
+static void by_check(const LxPool *p, Lx cond, IrRange *r)
+{
+    const LxNode *n = &p->nodes.v[cond - 1];
+    int64_t k;
+    if (n->op == LX_LAND) {
+        by_check(p, n->a, r);
+        by_check(p, n->b, r);
+    } else if (n->op == LX_LE || n->op == LX_LT) {
+        IrRange *a = &r[n->a - 1], *b = &r[n->b - 1], less = ir_range_at(n->op == LX_LT);
+        if (lx_is_const(p, n->a, &k) && ir_range_add(ir_range_at(k), less).lo > b->lo) b->lo = k + less.lo;
+        if (lx_is_const(p, n->b, &k) && k > INT64_MIN && k - less.lo < a->hi) a->hi = k - less.lo;
+    }
+}
+
+static IrRange of_scalar(const MfKernel *mf, int64_t sym)
+{
+    for (uint32_t i = 0; i < mf->scalars.n; i++) {
+        const MfScalar *s = &mf->scalars.v[i];
+        if (s->sym == sym && s->type == TYPE_S32) return (IrRange){INT32_MIN, INT32_MAX};
+        if (s->sym == sym && s->type == TYPE_U32) return (IrRange){0, UINT32_MAX};
+    }
+    return IR_ANY;
+}
+
+/* A launch whose numbers leave 64 bits is refused. */
+IrRange *ir_launch_ranges(Arena *a, const MfKernel *mf)
+{
+    uint32_t n = mf->lx.nodes.n;
+    IrRange *r = arena_array(a, IrRange, n);
+    for (uint32_t i = 0; i < n; i++) r[i] = IR_ANY;
+    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
+    for (uint32_t i = 0; i < n; i++) {
+        const LxNode *x = &mf->lx.nodes.v[i];
+        IrRange is = IR_ANY;
+        if (x->op == LX_CONST) is = ir_range_at(x->k);
+        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (IrRange){of_none(mf, i + 1), MF_EXTENT_MAX};
+        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SCALAR) is = of_scalar(mf, x->k);
+        if (x->op >= LX_ADD && x->op <= LX_XOR) is = ir_range_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
+        if (is.lo > r[i].lo) r[i].lo = is.lo;
+        if (is.hi < r[i].hi) r[i].hi = is.hi;
+    }
+    return r;
 }

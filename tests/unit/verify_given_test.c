@@ -145,8 +145,9 @@ static const Change CHANGES[] = {
     {MASK, "%6 = and.i32 %5, 1", "%6 = and.i32 %5, 3", "E06"},
     {MASK, "%4 = shr.i64 %1, %3", "%20 = xor.i64 %3, 1\n    %4 = shr.i64 %1, %20", "E06"}, /* what the neighbour gets */
     {MASK, "%10 = and.i32 %9, 15", "%10 = and.i32 %9, 7", "E06"},   /* rank 3 expects, and gets nothing */
-    {MASK, "%10 = and.i32 %9, 15", "%10 = and.i32 %9, 31", "E0658"}, /* there is no rank 4 */
-    {MASK, "%10 = and.i32 %9, 15", "%10 = add.i32 %9, 0", "E0658"},
+    {MASK, "%10 = and.i32 %9, 15", "%10 = and.i32 %9, 31", NULL},    /* of at most 15, says the launch */
+    {MASK, "%10 = and.i32 %9, 15", "%10 = add.i32 %9, 0", NULL},
+    {MASK, "%10 = and.i32 %9, 15", "%10 = or.i32 %9, 16", "E0658"}, /* there is no rank 4 */
     {MASK, "%10 = and.i32 %9, 15", "%10 = or.i32 %9, 1", "E0658"},
     {MASK, "%11 = cmp ne %10, 0", "%11 = cmp ne %10, 1", "E06"},
     {MASK, "@%15 tma.store", "tma.store", "E0610"},

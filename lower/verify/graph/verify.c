@@ -488,7 +488,7 @@ static void verify(Verifier *v)
         return;
     }
     forms_init(&v->f, v->arena);
-    sizes_prepare(v);
+    v->f.launch = ir_launch_ranges(v->arena, &v->k->mf);
     prepare(v);
     if (!v->failed) try_all(v);
 }

@@ -405,24 +405,21 @@ static State *loop(Check *c, State *s, uint32_t i)
     bool repeat = tree_op(&c->f, i)->op == IR_REPEAT;
     State *outer = c->out, *last = NULL;
     bool once = tree_trips(tree_op(&c->f, i)) > 0 && !repeat; /* it surely runs */
-    if (c->heads[i]) state_meet(&c->p, s, state_copy(&c->p, c->heads[i]));
+    State **head = &c->heads[c->f.at[i].loop - 1];
+    if (*head) state_meet(&c->p, s, state_copy(&c->p, *head));
     c->loops++;
     while (!c->failed) {
         c->out = NULL;
         State *back = block(c, state_copy(&c->p, s), i + 1, end);
         if (last) state_drop(&c->p, last);
         last = once ? state_copy(&c->p, back) : NULL;
-        state_meet(&c->p, back, state_copy(&c->p, s));
-        bool same = state_same(&c->p, back, s);
-        state_drop(&c->p, s);
-        s = back;
-        if (same) break;
+        if (!state_meet(&c->p, s, back)) break;
     }
     c->loops--;
     State *leaves = repeat ? c->out : once ? last : NULL;
     c->out = outer;
     if (c->failed) return s;
-    if (c->loops) c->heads[i] = state_copy(&c->p, s); /* those around it come here again */
+    if (c->loops) *head = state_copy(&c->p, s); /* those around it come here again */
     if (last && leaves != last) state_drop(&c->p, last);
     if (leaves == NULL) return s;
     state_drop(&c->p, s);
@@ -530,7 +527,7 @@ static bool walk(Check *c, bool brief)
         c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots && !c->f.ring[i].sends ? r->lag + 1 : r->slots;
     }
     c->numbered = 0;
-    c->heads = arena_array(c->f.a, State *, c->f.tree->ops.n);
+    c->heads = arena_array(c->f.a, State *, c->f.loops.n);
     states_init(&c->p, &c->f);
     State *s = block(c, state_new(&c->p), 0, c->f.tree->ops.n);
     if (!c->failed) at_end(c, s);

@@ -8,7 +8,7 @@
 #include "lower/verify/tree/facts.h"
 
 typedef struct Tainted {
-    const TreeFacts *f;
+    TreeFacts *f;
     bool *value, *var, *block; /* by value, by variable; by op that opens a block: whether it is gone through depends on it */
     bool changed;
 } Tainted;
@@ -55,7 +55,7 @@ static void look_at(Tainted *t, uint32_t at, const IrOp *op, Taints *source)
     if (op->dst && !t->value[op->dst - 1]) taint(t, &t->value[op->dst - 1], source(t, at, op, so));
 }
 
-static Tainted spread(const TreeFacts *f, Taints *source)
+static Tainted spread(TreeFacts *f, Taints *source)
 {
     Tainted t = {f, arena_array(f->a, bool, f->k->value_types.n), arena_array(f->a, bool, f->k->vars.n), arena_array(f->a, bool, f->tree->ops.n), true};
     while (t.changed) {
@@ -68,14 +68,14 @@ static Tainted spread(const TreeFacts *f, Taints *source)
 
 /* ---- loops end ---- */
 
-static bool not_zero(const TreeFacts *f, const IrArg *x)
+static bool not_zero(TreeFacts *f, const IrArg *x)
 {
-    TreeRange r = tree_range(f, x, f->ctas);
-    if (r.lo > 0 || r.hi < 0) return true;
+    IrRange r = tree_range(f, x, f->ctas);
     const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, tree_uncast(f, x->id)) : NULL;
+    if (r.lo > 0 || r.hi < 0) return true;
     if (op == NULL || op->op != IR_PARAM) return false;
-    Lx launch = ir_find(op, IRK_EXPR)->id;
-    return f->divisors[launch] || ir_launch_of_none(&f->k->mf, launch);
+    if (f->divisors == NULL) f->divisors = ir_launch_divisors(f->a, &f->k->mf);
+    return f->divisors[ir_find(op, IRK_EXPR)->id];
 }
 
 static bool divides_by_zero(Tainted *t, uint32_t at, const IrOp *op, bool operands)
@@ -90,7 +90,6 @@ static bool any_division_by_zero(TreeFacts *f, const IrRole *body)
     for (uint32_t i = 0; i < body->ops.n && !any; i++) {
         const IrOp *op = &body->ops.v[i];
         if (op->op != IR_DIV && op->op != IR_MOD) continue;
-        if (f->divisors == NULL) f->divisors = ir_launch_divisors(f->a, &f->k->mf);
         any = !not_zero(f, ir_find(op, IRK_B));
     }
     return any;

@@ -45,6 +45,10 @@ static void index_ops(TreeFacts *f)
             f->at[i].around = f->at[open - 1].around;
             open = f->at[i].around;
         }
+        if (op->op == IR_LOOP || op->op == IR_REPEAT) {
+            vec_push(f->a, &f->loops, (TreeLoop){0});
+            f->at[i].loop = f->loops.n;
+        }
         if (ir_opens_block(op->op)) open = i + 1;
     }
     if (open) tree_wrong(f, open - 1, "a block is not closed");

@@ -32,13 +32,9 @@ typedef struct TreePoly {
     bool lost; /* it had too many */
     TreeTerm t[TREE_TERMS]; /* n of them; copied are those (tree_copy) */
 } TreePoly;
-#define TREE_FAR (INT64_C(1) << 31) /* beyond every slot, and every number of 32 bits */
-typedef struct TreeRange {
-    int64_t lo, hi; /* -TREE_FAR, TREE_FAR: none */
-} TreeRange;
 typedef struct TreeNumber { /* a value in a CTA; turn: from 1, when it was found */
     uint32_t turn;
-    TreeRange is;
+    IrRange is;
 } TreeNumber;
 typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t op, ring, buf;
@@ -57,7 +53,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     bool none;  /* surely no bytes */
     const TreePoly *from, *to;
-    TreeRange begins, ends; /* what those are, in its CTA */
+    IrRange begins, ends; /* what those are, in its CTA */
 } TreeAccess;
 
 static inline bool is_copy(const TreeAccess *x)
@@ -104,14 +100,18 @@ enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
 typedef struct TreeOp {
     uint32_t first;       /* its first access; those of the next op begin at that one's */
-    uint32_t ring, event; /* it is done to that ring; an event of it; from 1 */
     uint32_t next;        /* itself, or the first behind it that is no scalar; those have nothing to do with rings */
     uint32_t around, end; /* the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
+    uint32_t ring;        /* it is done to that one, or to an event of it; from 1 */
+    uint32_t loop;        /* it is that one, from 1 */
+    uint8_t event;        /* from 1 */
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
     bool in_lanes;        /* it is `lanes`, or stands inside */
-    bool turning;         /* of a loop: the index that is looked at is .. */
-    int64_t turn;
 } TreeOp;
+typedef struct TreeLoop {
+    bool turning; /* its index is looked at, and is .. */
+    int64_t turn;
+} TreeLoop;
 
 typedef struct TreeFacts {
     Arena *a;
@@ -121,6 +121,7 @@ typedef struct TreeFacts {
     bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
+    VEC(TreeLoop) loops;
     TreeRing *ring;
     uint32_t words;   /* of a ring's set, at most */
     uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
@@ -130,7 +131,7 @@ typedef struct TreeFacts {
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
     const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
     const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
-    const TreeRange *launch; /* by expression of the launch: values.c */
+    const IrRange *launch; /* by expression of the launch: values.c */
     TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
     uint32_t *turns; /* so often another index has been looked at */
     const char *wrong; /* a tree of no use; wrong_op */
@@ -200,7 +201,7 @@ typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
 void tree_values(TreeFacts *f);
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
-TreeRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);
+IrRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
 extern const TreePoly TREE_ONE;
@@ -222,7 +223,7 @@ static inline void tree_copy(TreePoly *p, const TreePoly *q)
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
 void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
 void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
-TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
+IrRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
 IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
 
 void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to); /* places.c: they are kept */

@@ -5,7 +5,7 @@
  * indices are equal, the one ends before the other begins, or only one of them happens. */
 #include "lower/verify/tree/state.h"
 
-typedef TreeRange Range;
+typedef IrRange Range;
 typedef struct Spot { /* of an access, as far as it matters where the other one is */
     const TreeAccess *of;
     TreePoly from, to;
@@ -15,7 +15,7 @@ int64_t tree_trips(const IrOp *op)
 {
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *n = ir_find(op, IRK_N);
     if (op->op == IR_LANES) return n->imm;
-    if (op->op == IR_REPEAT || a->kind != IRA_IMM || b->kind != IRA_IMM || b->imm - a->imm > TREE_FAR) return TREE_TRIPS_OPEN;
+    if (op->op == IR_REPEAT || a->kind != IRA_IMM || b->kind != IRA_IMM || b->imm - a->imm > INT32_MAX) return TREE_TRIPS_OPEN;
     return b->imm > a->imm ? b->imm - a->imm : 0;
 }
 
@@ -61,7 +61,7 @@ static Range range(const TreeFacts *f, const TreePoly *p)
 
 static bool is_before(Range x, Range y)
 {
-    return x.hi <= y.lo && x.hi < TREE_FAR && y.lo > -TREE_FAR;
+    return x.hi <= y.lo && x.hi < INT64_MAX && y.lo > INT64_MIN;
 }
 
 static const TreeTerm *term_of(const TreePoly *p, IrVal v) /* so often that value, or NULL */
@@ -155,7 +155,7 @@ static bool keeps_to(const TreeFacts *f, Spot *x, IrVal index, int64_t step, int
     drop(&x->from, index);
     drop(&x->to, index);
     Range a = range(f, &x->from), b = range(f, &x->to);
-    if (step <= 0 || b.hi >= TREE_FAR || a.lo < 0) return false;
+    if (step <= 0 || a.lo < 0 || a.lo > b.hi || b.hi > INT32_MAX) return false;
     *window = a.lo / step;
     return b.hi <= (*window + 1) * step;
 }

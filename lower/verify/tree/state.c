@@ -105,25 +105,27 @@ void state_begin(States *p, State *s, uint32_t ring)
     memset(g.b, 0, r->bytes);
 }
 
-void state_meet(States *p, State *s, State *t)
+bool state_meet(States *p, State *s, State *t)
 {
+    uint64_t more = 0;
     for (uint32_t i = 0; i < p->f->k->rings.n; i++) {
         const TreeRing *r = &p->f->ring[i];
         if (s->ring[i] == t->ring[i]) continue;
         state_own(p, s, i);
         Generation g = generation(p, s, i, 0), o = generation(p, t, i, 0);
-        for (size_t j = 0; j < ring_words(r); j++) g.w[j] |= o.w[j];
-        for (size_t j = 0; j < (size_t)r->slots * r->bytes; j++)
+        for (size_t j = 0; j < ring_words(r); j++) {
+            more |= o.w[j] & ~g.w[j];
+            g.w[j] |= o.w[j];
+        }
+        for (size_t j = 0; j < (size_t)r->slots * r->bytes; j++) {
+            more |= o.b[j] > g.b[j];
             if (o.b[j] > g.b[j]) g.b[j] = o.b[j];
+        }
     }
-    for (size_t i = 0; i < agent_words(p); i++) s->agents[i] |= t->agents[i];
+    for (size_t i = 0; i < agent_words(p); i++) {
+        more |= t->agents[i] & ~s->agents[i];
+        s->agents[i] |= t->agents[i];
+    }
     state_drop(p, t);
-}
-
-bool state_same(const States *p, const State *s, const State *t)
-{
-    bool same = memcmp(s->agents, t->agents, agent_words(p) * sizeof *s->agents) == 0;
-    for (uint32_t i = 0; i < p->f->k->rings.n && same; i++)
-        same = s->ring[i] == t->ring[i] || memcmp(s->ring[i]->v, t->ring[i]->v, ring_bytes(&p->f->ring[i])) == 0;
-    return same;
+    return more != 0;
 }

@@ -139,8 +139,7 @@ void states_init(States *p, const TreeFacts *f);
 State *state_new(States *p);
 State *state_copy(States *p, State *s);
 void state_drop(States *p, State *s);
-void state_meet(States *p, State *s, State *t); /* s: on either way; t is given up */
-bool state_same(const States *p, const State *s, const State *t);
+bool state_meet(States *p, State *s, State *t); /* s: on either way; t is given up. Is less known than in s? */
 void state_own(States *p, State *s, uint32_t ring); /* it is to be changed */
 void state_begin(States *p, State *s, uint32_t ring); /* a generation, of which nothing is known to have been; n - S is gone */
 static inline Set rings_of(const States *p, State *s, uint32_t agent, int kind)

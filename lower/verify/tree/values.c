@@ -4,9 +4,9 @@
  * number, too (tree_turns). */
 #include "lower/verify/tree/facts.h"
 
-typedef TreeRange Range;
+typedef IrRange Range;
 enum { DEPTH = 64 };
-static const Range ANY = {-TREE_FAR, TREE_FAR}, BIT = {0, 1};
+static const Range BIT = {0, 1};
 
 const IrOp *tree_definition(const TreeFacts *f, IrVal v)
 {
@@ -26,132 +26,36 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v)
 
 /* ---- ranges ---- */
 
-static int64_t clip(int64_t k)
-{
-    return k < -TREE_FAR ? -TREE_FAR : k > TREE_FAR ? TREE_FAR : k;
-}
-
-static Range point(int64_t k)
-{
-    return (Range){clip(k), clip(k)};
-}
-
-static bool is_number(Range r)
-{
-    return r.lo == r.hi && r.lo > -TREE_FAR && r.lo < TREE_FAR;
-}
-
-/* -TREE_FAR and TREE_FAR are no bounds, whatever is done with them. */
-static Range plus(Range x, Range y)
-{
-    bool lo = x.lo > -TREE_FAR && y.lo > -TREE_FAR, hi = x.hi < TREE_FAR && y.hi < TREE_FAR;
-    return (Range){lo ? clip(x.lo + y.lo) : -TREE_FAR, hi ? clip(x.hi + y.hi) : TREE_FAR};
-}
-
-static Range times(Range r, int64_t k)
-{
-    int64_t a = clip(clip(r.lo) * clip(k)), b = clip(clip(r.hi) * clip(k));
-    return a < b ? (Range){a, b} : (Range){b, a};
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static Range over(Range x, int64_t k)
-{
-    return (Range){x.lo > -TREE_FAR ? floor_div(x.lo, k) : -TREE_FAR, x.hi < TREE_FAR ? floor_div(x.hi, k) : TREE_FAR};
-}
-
-static Range least(Range x, Range y)
-{
-    return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
-}
-
-static Range greatest(Range x, Range y)
-{
-    return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-}
-
-/* By what the ops are called where the launch works them out. */
-static Range combined(LxOp op, Range x, Range y)
-{
-    int64_t k;
-    bool shifts = op == LX_SHL || op == LX_SHR, number = is_number(y);
-    if (is_number(x) && number && (!shifts || (y.lo >= 0 && y.lo < 32)) && lx_apply(op, x.lo, y.lo, &k) == LX_OK) return point(k);
-    switch (op) {
-    case LX_ADD: return plus(x, y);
-    case LX_SUB: return plus(x, times(y, -1));
-    case LX_MUL: return number ? times(x, y.lo) : ANY;
-    case LX_DIV: return number && y.lo > 0 ? over(x, y.lo) : ANY;
-    case LX_MOD: return !number || y.lo <= 0 ? ANY : x.lo >= 0 && x.hi < y.lo ? x : (Range){0, y.lo - 1};
-    case LX_MIN: return least(x, y);
-    case LX_MAX: return greatest(x, y);
-    default: return ANY;
-    }
-}
-
-/* What a check of the launch says of the numbers that it compares, by expression. */
-static void by_check(const LxPool *p, Lx cond, Range *r)
-{
-    const LxNode *n = &p->nodes.v[cond - 1];
-    int64_t k, less = n->op == LX_LT;
-    if (n->op == LX_LAND) {
-        by_check(p, n->a, r);
-        by_check(p, n->b, r);
-    } else if (n->op == LX_LE || n->op == LX_LT) {
-        Range *a = &r[n->a - 1], *b = &r[n->b - 1];
-        if (lx_is_const(p, n->a, &k) && clip(k) + less > b->lo) b->lo = clip(k) + less;
-        if (lx_is_const(p, n->b, &k) && clip(k) - less < a->hi) a->hi = clip(k) - less;
-    }
-}
-
-/* Numbers of the launch, which are exact: a launch whose numbers leave 64 bits is refused. */
-static Range *of_launch(const TreeFacts *f)
-{
-    const MfKernel *mf = &f->k->mf;
-    uint32_t n = mf->lx.nodes.n;
-    Range *r = arena_array(f->a, Range, n);
-    for (uint32_t i = 0; i < n; i++) r[i] = ANY;
-    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
-    for (uint32_t i = 0; i < n; i++) {
-        const LxNode *x = &mf->lx.nodes.v[i];
-        Range is = ANY;
-        if (x->op == LX_CONST) is = point(x->k);
-        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is.lo = 0;
-        if (x->op >= LX_ADD && x->op <= LX_XOR) is = combined((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
-        if (is.lo > r[i].lo) r[i].lo = is.lo;
-        if (is.hi < r[i].hi) r[i].hi = is.hi;
-    }
-    return r;
-}
-
 /* The grid is made of whole clusters. */
 static Range of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
 {
     const uint32_t *n = f->k->mf.cluster;
     uint32_t d = reg % 3, part = d == 0 ? rank % n[0] : d == 1 ? rank / n[0] % n[1] : rank / n[0] / n[1]; /* x, y, z follow one another */
     bool all = rank == f->ctas;
-    if (reg == IRR_CLUSTER_NCTARANK) return point(f->ctas);
-    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, f->ctas - 1} : point(rank);
-    if (reg >= IRR_CLUSTER_NCTAID_X) return point(n[d]);
-    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : point(part);
-    return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, TREE_FAR};
+    if (reg == IRR_CLUSTER_NCTARANK) return ir_range_at(f->ctas);
+    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, f->ctas - 1} : ir_range_at(rank);
+    if (reg >= IRR_CLUSTER_NCTAID_X) return ir_range_at(n[d]);
+    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : ir_range_at(part);
+    return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, INT32_MAX};
 }
 
 static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
 
 static Range operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
 {
-    if (arg && arg->kind == IRA_IMM) return point(arg->imm);
-    return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : ANY;
+    if (arg && arg->kind == IRA_IMM) return ir_range_at(arg->imm);
+    return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : IR_ANY;
 }
 
 static Range compared(uint32_t rel, Range x, Range y)
 {
     bool holds[] = {x.lo == y.lo, x.lo != y.lo, x.lo < y.lo, x.lo <= y.lo, x.lo > y.lo, x.lo >= y.lo};
-    return is_number(x) && is_number(y) ? point(holds[rel]) : BIT;
+    return ir_range_is(x) && ir_range_is(y) ? ir_range_at(holds[rel]) : BIT;
+}
+
+static Range either(Range x, Range y)
+{
+    return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
 
 static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
@@ -161,31 +65,32 @@ static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
     if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
     if (op->op == IR_PARAM) return f->launch[ir_find(op, IRK_EXPR)->id - 1];
     if (op->op == IR_LANES) return (Range){0, ir_find(op, IRK_N)->imm - 1};
-    if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return ANY;
+    if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return IR_ANY;
     Range x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
     switch ((IrOpcode)op->op) {
     case IR_LOOP: /* of one without turns any number is right */
-        if (y.hi > -TREE_FAR && y.hi < TREE_FAR) y.hi--;
+        y = ir_range_add(y, ir_range_at(-1));
         return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
     case IR_CONST:
     case IR_CVT: return x;
     case IR_CMP: return compared(ir_find(op, IRK_REL)->id, x, y);
-    case IR_NOT: return op->type == IR_PRED ? plus(point(1), times(x, -1)) : is_number(x) ? point(~x.lo) : ANY;
+    case IR_NOT: return op->type == IR_PRED ? ir_range_add(ir_range_at(1), ir_range_times(x, -1)) : ir_range_is(x) ? ir_range_at(~x.lo) : IR_ANY;
     case IR_SEL:
         when = operand(f, ir_find(op, IRK_COND), rank, depth);
-        return is_number(when) ? (when.lo ? x : y) : (Range){least(x, y).lo, greatest(x, y).hi};
+        return ir_range_is(when) ? (when.lo ? x : y) : either(x, y);
     default: break;
     }
-    if (op->type == IR_PRED) return op->op == IR_AND ? least(x, y) : op->op == IR_OR ? greatest(x, y) : BIT;
-    return combined((LxOp)OPS[op->op], x, y);
+    if ((op->op == IR_SHL || op->op == IR_SHR) && (y.lo < 0 || y.hi > 31)) return IR_ANY;
+    if (op->type == IR_PRED) return op->op == IR_AND ? ir_range_of(LX_MIN, x, y) : op->op == IR_OR ? ir_range_of(LX_MAX, x, y) : BIT;
+    return ir_range_of((LxOp)OPS[op->op], x, y);
 }
 
-/* Of an i32 of which one side alone is known nothing is: it may have wrapped round. */
+/* Of an i32 that may have wrapped round nothing is known. */
 static Range in_its_type(const IrOp *op, Range r)
 {
     bool wraps = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL || op->op == IR_CVT || op->op == IR_PARAM;
     if (op->type == IR_PRED) return (Range){r.lo > 0, r.hi > 0};
-    return wraps && op->type == IR_I32 && (r.lo <= -TREE_FAR || r.hi >= TREE_FAR) ? ANY : r;
+    return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX) ? IR_ANY : r;
 }
 
 /* What was found holds until the next turn. */
@@ -196,12 +101,13 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
     if (n->turn == turn) return n->is;
     const IrOp *op = tree_definition(f, v);
     n->turn = turn;
-    if (at && f->at[at - 1].turning && rank < f->ctas) n->is = point(f->at[at - 1].turn);
-    else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : ANY;
+    const TreeLoop *l = at && f->at[at - 1].loop ? &f->loops.v[f->at[at - 1].loop - 1] : NULL;
+    if (l && l->turning && rank < f->ctas) n->is = ir_range_at(l->turn);
+    else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : IR_ANY;
     return n->is;
 }
 
-TreeRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
+IrRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
 {
     return operand(f, x, rank, DEPTH);
 }
@@ -210,18 +116,18 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
 {
     Range r = operand(f, arg, rank, DEPTH);
     *out = r.lo;
-    return is_number(r);
+    return ir_range_is(r);
 }
 
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
-    Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : point(1);
+    Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : ir_range_at(1);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
 
 void tree_values(TreeFacts *f)
 {
-    f->launch = of_launch(f);
+    f->launch = ir_launch_ranges(f->a, &f->k->mf);
     f->turns = arena_new(f->a, uint32_t);
     for (uint32_t s = 0; s <= f->ctas; s++) /* a CTA that is alone is any */
         f->number[s] = s == 1 && f->ctas == 1 ? f->number[0] : arena_array(f->a, TreeNumber, f->k->value_types.n);
@@ -356,10 +262,10 @@ void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg 
     add(f, sum, p, arg, rank, DEPTH);
 }
 
-TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
+IrRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
 {
-    Range r = point(0);
+    Range r = ir_range_at(0);
     for (uint32_t i = 0; i < p->n; i++)
-        r = p->t[i].n > 1 ? ANY : plus(r, times(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : point(1), p->t[i].k));
-    return p->lost ? ANY : r;
+        r = p->t[i].n > 1 ? IR_ANY : ir_range_add(r, ir_range_times(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : ir_range_at(1), p->t[i].k));
+    return p->lost ? IR_ANY : r;
 }

@@ -13,7 +13,7 @@ typedef struct Check {
     uint32_t without;
     bool brief;    /* with fewer slots than there are: walk() */
     Set left;      /* by CTA, by who knows: at hand */
-    State **heads; /* by op: the record at the loop's head, from the last time */
+    State **heads; /* by loop: the record at its head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
     uint32_t loops; /* around the op at hand */
     uint32_t at;   /* op */

@@ -107,7 +107,7 @@ static bool mask_targets(Verifier *v, uint32_t op, Form mask, Targets *out)
         return false;
     }
     for (uint32_t r = 0; r < v->nranks; r++) {
-        Form when = form_bit(f, v->k, mask, r);
+        Form when = form_bit(f, mask, r);
         if (when == 0) {
             verify_refuse(v, E0660, op, "whether the mask names CTA %u is not known", r);
             return false;

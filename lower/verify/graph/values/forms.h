@@ -81,7 +81,7 @@ typedef struct Forms {
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
-    const int64_t (*sizes)[2]; /* by symbol: least and greatest where a CTA runs */
+    const IrRange *launch; /* by expression of the launch, from 0: what it is where a CTA runs */
     const bool *divisors;      /* by launch expression: the launch, too, divides by it */
     bool wild; /* a value that is not taken apart may come from a division by 0 */
     uint32_t here[3]; /* where a value is made that is not taken apart */
@@ -149,6 +149,6 @@ bool form_le(Forms *f, Form x, Form y);
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
 bool form_not_zero(Forms *f, const IrKernel *k, Form x);
 Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
-Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit); /* of x, as a pred; 0: not known */
+Form form_bit(Forms *f, Form x, int64_t bit); /* of x, as a pred; 0: not known */
 
 #endif

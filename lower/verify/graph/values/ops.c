@@ -2,9 +2,7 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/values/forms.h"
 
-typedef struct Range {
-    int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
-} Range;
+typedef IrRange Range;
 
 static Range type_range(IrType t)
 {
@@ -92,7 +90,7 @@ bool form_not_zero(Forms *f, const IrKernel *k, Form x)
     const FormAtom *a = only_atom(f, x);
     Range r = range_of(f, x);
     if (r.lo > 0 || r.hi < 0) return true;
-    if (a && a->kind == ATOM_PARAM && (f->divisors[a->a] || ir_launch_of_none(&k->mf, a->a))) return true;
+    if (a && a->kind == ATOM_PARAM && f->divisors[a->a]) return true;
     for (uint32_t i = 1; i <= k->mf.lx.nodes.n; i++)
         if (f->divisors[i] && launch_form(f, k, &(IrOp){.op = IR_PARAM, .type = IR_I64}, i, PARAM_DEPTH) == x) return true;
     return false;
@@ -236,24 +234,11 @@ static Form join_preds(Forms *f, const IrOp *op, Form a, Form b)
 
 /* ---- bits ---- */
 
-static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
-{
-    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
-    Range all = type_range(IR_I64);
-    if (n->op == LX_CONST) return (Range){n->k, n->k};
-    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
-    if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
-    Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
-    if (a.hi < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
-    int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
-    return (Range){a.lo < 0 ? a.lo : (a.lo + up) / b.lo, (a.hi + up) / b.lo}; /* one below 0 is no greater than its quotient */
-}
-
 enum { BITS_FUEL = 16 };
 
 /* One bit of what the launch or data gives: the same pred however it was shifted and masked by numbers. 0: it is of something
  * else. */
-Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
+Form form_bit(Forms *f, Form x, int64_t bit)
 {
     const FormAtom *a;
     int64_t k;
@@ -267,7 +252,7 @@ Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
     }
     if (a == NULL || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
     if (a->kind == ATOM_PARAM && a->type == IR_I32) {
-        Range r = launch_range(f, kernel, a->a, PARAM_DEPTH);
+        Range r = f->launch[a->a - 1];
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
     }
     return form_pred(f, ATOM_OP, IR_AND, x, form_const(f, INT64_C(1) << bit));
@@ -277,14 +262,14 @@ static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form 
 {
     Range x = range_of(f, a), y = range_of(f, b);
     bool truth = op->type == IR_PRED || (x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1);
-    int64_t k = 0, j = 0;
+    int64_t k, j;
     bool ka = form_is_const(f, a, &k), kb = form_is_const(f, b, &j);
     if (ka && kb) return form_const(f, op->op == IR_AND ? k & j : op->op == IR_OR ? k | j : k ^ j);
     if (op->op == IR_XOR && truth && (ka || kb)) {
         Form other = ka ? b : a;
         return (ka ? k : j) ? form_not(f, other) : other;
     }
-    Form bit = op->op == IR_AND && kb && j == 1 && op->type != IR_PRED ? form_bit(f, kernel, a, 0) : 0;
+    Form bit = op->op == IR_AND && kb && j == 1 && op->type != IR_PRED ? form_bit(f, a, 0) : 0;
     if (bit) return bit;
     if (op->op == IR_AND && kb && j == 1 && !truth) { /* the lowest bit */
         IrOp mod = *op;
@@ -343,7 +328,7 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         else whole = extreme(f, &like, a, b);
     }
     if (whole) return whole;
-    Range r = op->type == IR_I64 ? launch_range(f, k, x, PARAM_DEPTH) : type_range(op->type);
+    Range r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type);
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 

@@ -61,13 +61,13 @@ static Poly named(const PolyPlace *w, Named what, int64_t lo, int64_t hi, unsign
 
 /* ---- the launch ---- */
 
-static Poly of_symbol(const PolyPlace *w, uint32_t sym)
+static Poly of_symbol(const PolyPlace *w, Lx x, uint32_t sym)
 {
     Polys *p = w->p;
-    const int64_t *size = w->v->f.sizes[sym];
+    IrRange size = w->v->f.launch[x - 1];
     if (p->syms[sym] == 0)
-        p->syms[sym] = size[0] >= 1 ? domain_size(p->d, "a size", sym)
-                                    : domain_param(p->d, "a size", sym, size[0], size[1]);
+        p->syms[sym] = size.lo >= 1 ? domain_size(p->d, "a size", sym)
+                                    : domain_param(p->d, "a size", sym, size.lo, size.hi);
     return poly_atom(p->d, p->syms[sym]);
 }
 
@@ -81,7 +81,7 @@ static Poly of_launch(const PolyPlace *w, Lx x, int depth)
     };
     const LxNode *n = &w->v->k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST) return number(w, n->k);
-    if (n->op == LX_SYM) return of_symbol(w, (uint32_t)n->k);
+    if (n->op == LX_SYM) return of_symbol(w, x, (uint32_t)n->k);
     if (depth > 0 && OPS[n->op])
         return OPS[n->op](w->p->d, of_launch(w, n->a, depth - 1), of_launch(w, n->b, depth - 1));
     return named(w, (Named){.kind = OF_EXPR, .of = x}, INT64_MIN, INT64_MAX, DEP_LAUNCH);

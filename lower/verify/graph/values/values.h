@@ -16,8 +16,6 @@ bool bytes_apart_by(Verifier *v, const Bytes *at, int64_t c, Form turns); /* tho
 bool bytes_join(Bytes *a, const Bytes *b); /* a becomes both, if they lie side by side */
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
-/* ---- sizes.c ---- */
-void sizes_prepare(Verifier *v); /* f.sizes */
 
 /* ---- views.c ---- */
 const View *view_of_map(Verifier *v, uint32_t op); /* the map that map.set makes */
