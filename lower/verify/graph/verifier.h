@@ -48,6 +48,7 @@ typedef struct Body {
     uint32_t base;     /* ops are numbered through all bodies: this one's first */
     uint32_t *partner; /* by op that opens a block: its else or end; by those: what they close */
     uint8_t *block;    /* by op that opens a block */
+    uint32_t *around;  /* by op: what opens the block that it stands in, + 1; 0: it is in none */
     uint32_t *next;    /* by op: itself, or the first behind it that is not worked out when needed */
 } Body;
 
@@ -214,6 +215,7 @@ static inline bool verify_stopped(const Verifier *v)
 bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b); /* one loop, or loops of two roles that pass their turns together */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
+uint32_t verify_around(const Verifier *v, uint32_t op); /* the innermost loop of its own trip count around it; nops: none */
 
 /* A loop over copies' lanes, or one whose bounds are numbers: the runs have all of its turns. */
 static inline bool loop_fixed(const Verifier *v, uint32_t at)

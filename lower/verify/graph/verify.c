@@ -22,6 +22,14 @@ const Body *verify_body(const Verifier *v, uint32_t op)
     return &v->bodies.v[i];
 }
 
+uint32_t verify_around(const Verifier *v, uint32_t op)
+{
+    const Body *b = verify_body(v, op);
+    uint32_t at = b->around[op - b->base];
+    while (at && !loop_own_count(v, b->base + at - 1)) at = b->around[at - 1];
+    return at ? b->base + at - 1 : v->nops;
+}
+
 /* The statement of the op; ops that the compiler adds have none and take that of the next op that has one. */
 Span verify_place(const Verifier *v, uint32_t op)
 {
@@ -230,6 +238,7 @@ static void number_ops(Verifier *v)
         *b = (Body){.role = r, .base = v->nops};
         b->partner = arena_array(v->arena, uint32_t, r->ops.n);
         b->block = arena_array(v->arena, uint8_t, r->ops.n);
+        b->around = arena_array(v->arena, uint32_t, r->ops.n);
         v->nops += r->ops.n;
     }
     v->ops = arena_array(v->arena, const IrOp *, v->nops);
