@@ -31,6 +31,7 @@ enum {
 typedef struct Operands { /* of a scalar op; NULL: none */
     const IrArg *a, *b, *cond;
     uint32_t var;
+    uint32_t before; /* the op before it that gives the variable a value, + 1; 0: none */
     bool pure; /* run_pure */
 } Operands;
 typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
@@ -82,6 +83,7 @@ typedef struct Verifier {
     const IrOp **ops; /* by number */
     uint8_t *group;       /* by number: IrGroup */
     Operands *operands;   /* by number */
+    uint32_t *given_by;   /* by variable: the last op that gives it a value, + 1 */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
     Resolved resolved[RESOLVED];
     uint32_t unrollings;  /* begun */

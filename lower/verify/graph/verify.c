@@ -262,11 +262,15 @@ static void find_args(Verifier *v, uint32_t op)
         .a = ir_find(o, IRK_A), .b = ir_find(o, IRK_B), .cond = ir_find(o, IRK_COND), .pure = run_pure(o)};
     const IrArg *var = ir_find(o, IRK_VAR);
     if (var) v->operands[op].var = var->id;
+    if (o->op != IR_SET && o->op != IR_VAR) return;
+    v->operands[op].before = v->given_by[var->id];
+    v->given_by[var->id] = op + 1;
 }
 
 static void find_operands(Verifier *v)
 {
     v->operands = arena_array(v->arena, Operands, v->nops);
+    v->given_by = arena_array(v->arena, uint32_t, v->k->vars.n);
     v->inside = arena_array(v->arena, Inside, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
