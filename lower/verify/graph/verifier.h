@@ -8,10 +8,10 @@
  * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
  * is in order.
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
- * judge/places.c sorts; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
+ * judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
- * to what they stand for; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
+ * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
+ * ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
@@ -202,7 +202,8 @@ static inline const IrArg *verify_arg(const Verifier *v, uint32_t op, IrKey key)
 }
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
 const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
-const char *verify_bar_name(Verifier *v, uint32_t slot);    /* slot: through all CTAs */
+uint32_t verify_bar(const Verifier *v, uint32_t slot); /* slot: through all CTAs */
+const char *verify_bar_name(Verifier *v, uint32_t slot);
 const char *verify_form_text(Verifier *v, Form x);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

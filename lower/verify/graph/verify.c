@@ -141,13 +141,18 @@ const char *verify_line(Verifier *v, uint32_t op)
     return arena_printf(v->arena, "line %u", line);
 }
 
+uint32_t verify_bar(const Verifier *v, uint32_t slot)
+{
+    uint32_t b = 0;
+    while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= slot % v->nslots) b++;
+    return b;
+}
+
 const char *verify_bar_name(Verifier *v, uint32_t slot)
 {
-    uint32_t b = 0, rank = slot / v->nslots;
-    slot %= v->nslots;
-    while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= slot) b++;
+    uint32_t b = verify_bar(v, slot), rank = slot / v->nslots;
     const IrBar *bar = &v->k->bars.v[b];
-    const char *name = bar->slots == 1 ? bar->name : arena_printf(v->arena, "%s[%u]", bar->name, slot - v->bar_base[b]);
+    const char *name = bar->slots == 1 ? bar->name : arena_printf(v->arena, "%s[%u]", bar->name, slot % v->nslots - v->bar_base[b]);
     return v->nranks == 1 ? name : arena_printf(v->arena, "%s of CTA %u", name, rank);
 }
 
