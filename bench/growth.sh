@@ -29,7 +29,7 @@ piped() { plain "$1" "$2" "pipeline q in 4 across grid { $3" "$4" "$5 }"; }
 tile='shared t: f32[64];'
 pair='move x[AT +: 64] -> t via bulk; move t -> y[AT +: 64] via bulk;'
 piece='move x[q * ALL + AT +: 64] -> t via bulk; move t -> y[q * ALL + AT +: 64] via bulk;'
-names='pairs piped_pairs tensor_pairs tiles piped_tiles small_tiles loops piped_loops loop_pairs loop_stores stores ifs piped_ifs else_ifs pipelines across functions calls arrays piped_array peers nest threads lets vars kernels waits roles'
+names='pairs piped_pairs tensor_pairs tiles piped_tiles small_tiles loops piped_loops loop_pairs loop_stores stores ifs piped_ifs else_ifs pipelines across functions calls arrays piped_array peers nest threads lets vars kernels waits roles role_loops own_loops'
 
 source_of() { # name, n
     case $1 in
@@ -68,11 +68,19 @@ source_of() { # name, n
     peers) printf 'kernel k(x: global f32[N], y: global f32[N]) cluster (2, 1, 1) grid (2) {\nshared t: f32[64]; shared u: f32[64]; move x[0 +: 64] -> t via bulk;\n'
         repeat "$2" 64 'move t -> peer(u, (cluster.rank + 1) % 2); move u -> y[AT * 2 + cluster.rank * 64 +: 64] via bulk;'
         printf '}\n' ;;
-    roles) printf 'kernel k(x: global f32[N], y: global f32[N]) {\nshared t: f32[64]; barrier full; barrier empty free;\nroles {\nrole a {\n'
-        repeat "$2" 64 'for k in 4 { wait empty; move x[AT +: 64] -> t via bulk commit full; }'
+    roles | role_loops)
+        turns=4
+        [ "$1" = role_loops ] && turns=m
+        printf 'kernel k(x: global f32[N], y: global f32[N], m: s32) {\nshared t: f32[64]; barrier full; barrier empty free;\nroles {\nrole a {\n'
+        repeat "$2" 64 "for k in $turns { wait empty; move x[AT +: 64] -> t via bulk commit full; }"
         printf '}\nrole b {\n'
-        repeat "$2" 64 'for k in 4 { wait full; move t -> y[AT +: 64] via bulk commit group; wait group; arrive empty; }'
+        repeat "$2" 64 "for k in $turns { wait full; move t -> y[AT +: 64] via bulk commit group; wait group; arrive empty; }"
         printf '} } }\n' ;;
+    own_loops)
+        printf 'kernel k(x: global f32[N], y: global f32[N], m: s32) {\n'
+        repeat "$2" 4 'shared tNUMBER: f32[4]; barrier bNUMBER;'
+        repeat "$2" 4 'for j in m { move x[j * ALL + AT +: 4] -> tNUMBER via bulk commit bNUMBER; wait bNUMBER; move tNUMBER -> y[j * ALL + AT +: 4] via bulk commit group; wait group; }'
+        printf '}\n' ;;
     *) echo "no program $1" >&2; exit 2 ;;
     esac
 }

@@ -8,10 +8,10 @@
  * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
  * is in order.
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
- * judge/places.c sorts; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
+ * judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
- * to what they stand for; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
+ * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
+ * ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
@@ -31,6 +31,7 @@ enum {
 typedef struct Operands { /* of a scalar op; NULL: none */
     const IrArg *a, *b, *cond;
     uint32_t var;
+    uint32_t before; /* the op before it that gives the variable a value, + 1; 0: none */
     bool pure; /* run_pure */
 } Operands;
 typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
@@ -48,6 +49,7 @@ typedef struct Body {
     uint32_t base;     /* ops are numbered through all bodies: this one's first */
     uint32_t *partner; /* by op that opens a block: its else or end; by those: what they close */
     uint8_t *block;    /* by op that opens a block */
+    uint32_t *around;  /* by op: what opens the block that it stands in, + 1; 0: it is in none */
     uint32_t *next;    /* by op: itself, or the first behind it that is not worked out when needed */
 } Body;
 
@@ -81,6 +83,7 @@ typedef struct Verifier {
     const IrOp **ops; /* by number */
     uint8_t *group;       /* by number: IrGroup */
     Operands *operands;   /* by number */
+    uint32_t *given_by;   /* by variable: the last op that gives it a value, + 1 */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
     Resolved resolved[RESOLVED];
     uint32_t unrollings;  /* begun */
@@ -199,7 +202,8 @@ static inline const IrArg *verify_arg(const Verifier *v, uint32_t op, IrKey key)
 }
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
 const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
-const char *verify_bar_name(Verifier *v, uint32_t slot);    /* slot: through all CTAs */
+uint32_t verify_bar(const Verifier *v, uint32_t slot); /* slot: through all CTAs */
+const char *verify_bar_name(Verifier *v, uint32_t slot);
 const char *verify_form_text(Verifier *v, Form x);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
@@ -214,6 +218,7 @@ static inline bool verify_stopped(const Verifier *v)
 bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b); /* one loop, or loops of two roles that pass their turns together */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
+uint32_t verify_around(const Verifier *v, uint32_t op); /* the innermost loop of its own trip count around it; nops: none */
 
 /* A loop over copies' lanes, or one whose bounds are numbers: the runs have all of its turns. */
 static inline bool loop_fixed(const Verifier *v, uint32_t at)

@@ -22,6 +22,14 @@ const Body *verify_body(const Verifier *v, uint32_t op)
     return &v->bodies.v[i];
 }
 
+uint32_t verify_around(const Verifier *v, uint32_t op)
+{
+    const Body *b = verify_body(v, op);
+    uint32_t at = b->around[op - b->base];
+    while (at && !loop_own_count(v, b->base + at - 1)) at = b->around[at - 1];
+    return at ? b->base + at - 1 : v->nops;
+}
+
 /* The statement of the op; ops that the compiler adds have none and take that of the next op that has one. */
 Span verify_place(const Verifier *v, uint32_t op)
 {
@@ -133,13 +141,18 @@ const char *verify_line(Verifier *v, uint32_t op)
     return arena_printf(v->arena, "line %u", line);
 }
 
+uint32_t verify_bar(const Verifier *v, uint32_t slot)
+{
+    uint32_t b = 0;
+    while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= slot % v->nslots) b++;
+    return b;
+}
+
 const char *verify_bar_name(Verifier *v, uint32_t slot)
 {
-    uint32_t b = 0, rank = slot / v->nslots;
-    slot %= v->nslots;
-    while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= slot) b++;
+    uint32_t b = verify_bar(v, slot), rank = slot / v->nslots;
     const IrBar *bar = &v->k->bars.v[b];
-    const char *name = bar->slots == 1 ? bar->name : arena_printf(v->arena, "%s[%u]", bar->name, slot - v->bar_base[b]);
+    const char *name = bar->slots == 1 ? bar->name : arena_printf(v->arena, "%s[%u]", bar->name, slot % v->nslots - v->bar_base[b]);
     return v->nranks == 1 ? name : arena_printf(v->arena, "%s of CTA %u", name, rank);
 }
 
@@ -230,6 +243,7 @@ static void number_ops(Verifier *v)
         *b = (Body){.role = r, .base = v->nops};
         b->partner = arena_array(v->arena, uint32_t, r->ops.n);
         b->block = arena_array(v->arena, uint8_t, r->ops.n);
+        b->around = arena_array(v->arena, uint32_t, r->ops.n);
         v->nops += r->ops.n;
     }
     v->ops = arena_array(v->arena, const IrOp *, v->nops);
@@ -253,11 +267,15 @@ static void find_args(Verifier *v, uint32_t op)
         .a = ir_find(o, IRK_A), .b = ir_find(o, IRK_B), .cond = ir_find(o, IRK_COND), .pure = run_pure(o)};
     const IrArg *var = ir_find(o, IRK_VAR);
     if (var) v->operands[op].var = var->id;
+    if (o->op != IR_SET && o->op != IR_VAR) return;
+    v->operands[op].before = v->given_by[var->id];
+    v->given_by[var->id] = op + 1;
 }
 
 static void find_operands(Verifier *v)
 {
     v->operands = arena_array(v->arena, Operands, v->nops);
+    v->given_by = arena_array(v->arena, uint32_t, v->k->vars.n);
     v->inside = arena_array(v->arena, Inside, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));

@@ -43,13 +43,6 @@ static const char *tile_name(Verifier *v, const Access *a)
 
 /* ---- who counts on a barrier, and who waits for it ---- */
 
-static uint32_t bar_of(const Verifier *v, const Phase *p)
-{
-    uint32_t b = 0;
-    while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= p->slot % v->nslots) b++;
-    return b;
-}
-
 /* As one writes it: which slot it is, is not ours to say. */
 static const char *bar_text(Verifier *v, uint32_t bar)
 {
@@ -168,7 +161,7 @@ static bool one_sided(Verifier *v, const Pair *p, Told *out)
     for (uint32_t i = 0; i < v->k->bars.n; i++) {
         uint32_t waits = use_of(v, p->t->role, i, true);
         if (v->k->bars.v[i].derived || waits == UINT32_MAX || use_of(v, p->s->role, i, false) != UINT32_MAX) continue;
-        if (p->then->write == false && p->first->phase && bar_of(v, p->first->phase) != i) continue;
+        if (p->then->write == false && p->first->phase && verify_bar(v, p->first->phase->slot) != i) continue;
         out->op = waits;
         out->label = arena_printf(v->arena, "%s waits for barrier %s here, on which %s does not count", who(v, p->t),
                                   v->k->bars.v[i].name, who(v, p->s));
@@ -205,7 +198,7 @@ static Told not_over(Verifier *v, const Pair *p)
     Told out = {.op = UINT32_MAX};
     bool other = p->s->role != p->t->role && v->k->roles.n > 1;
     if (a->phase) {
-        uint32_t bar = bar_of(v, a->phase);
+        uint32_t bar = verify_bar(v, a->phase->slot);
         if (v->k->bars.v[bar].derived) out.fix = "`commit` the copy to a barrier, and `wait` for it in between";
         else if (a->phase->slot / v->nslots == p->t->rank)
             out.fix = arena_printf(v->arena, "`wait %s;` between the two", bar_text(v, bar));
@@ -237,7 +230,7 @@ static Told what_orders(Verifier *v, const Pair *p)
         return one_sided(v, &q, &out) ? out : not_over(v, p);
     }
     if (a->write && a->phase) {
-        uint32_t bar = bar_of(v, a->phase), wait = use_of(v, p->t->role, bar, true);
+        uint32_t bar = verify_bar(v, a->phase->slot), wait = use_of(v, p->t->role, bar, true);
         if (v->k->bars.v[bar].derived) {
             out.fix = arena_printf(v->arena, "`commit` the copy to a barrier, and `wait` for it in role `%s`",
                                    role_name(v, p->t));
@@ -269,7 +262,7 @@ static const char *does(const Access *a)
 static const char *first_label(Verifier *v, const Pair *p)
 {
     const Access *a = p->first;
-    if (a->phase && !v->k->bars.v[bar_of(v, a->phase)].derived)
+    if (a->phase && !v->k->bars.v[verify_bar(v, a->phase->slot)].derived)
         return arena_printf(v->arena, "%s %s it; barrier %s tells when that is over", who(v, p->s), does(a),
                             verify_bar_name(v, a->phase->slot));
     if (!a->async || a->phase) return arena_printf(v->arena, "%s %s it", who(v, p->s), does(a));
@@ -344,7 +337,7 @@ void tell_race(Verifier *v, const Race *r)
 void tell_in_flight(Verifier *v, Diag *g, const Access *a)
 {
     if (g == NULL || !by_hand(v)) return;
-    uint32_t bar = a->phase ? bar_of(v, a->phase) : 0;
+    uint32_t bar = a->phase ? verify_bar(v, a->phase->slot) : 0;
     if (a->phase == NULL)
         diag_fix(v->diags, g,
                  a->group ? "`wait group read;` after it"

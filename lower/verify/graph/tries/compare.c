@@ -81,22 +81,23 @@ static int64_t constant_of(Poly p)
 }
 
 /* Numbers of turns, and a number: chosen trip counts may decide it. far: how far those are from what they are made from. */
-static bool of_counts(Verifier *v, PolyPlace *w, Poly x, int64_t far)
+static bool of_counts(Verifier *v, Poly x, int64_t far)
 {
     Domain *d = polys_domain(v->polys);
+    uint32_t n;
+    const Poly *turns = polys_turns(v, &n);
     int64_t k;
     if (poly_is_const(x, &k)) {
         if (k <= INT32_MIN || k >= INT32_MAX || !add_s64(far, k < 0 ? -k : k, &far) || far > v->base) return false;
         reaches(&v->end, far + 1);
         return true;
     }
-    for (uint32_t i = 0; i < v->own.n; i++) {
-        if (v->ops[v->own.v[i]]->op != IR_LOOP) continue;
-        Poly turns = poly_turns(w, v->own.v[i]), less = poly_sub(d, x, turns), more = poly_add(d, x, turns), rest = less.n < more.n ? less : more;
-        int64_t own = constant_of(turns);
+    for (uint32_t i = 0; i < n; i++) {
+        Poly less = poly_sub(d, x, turns[i]), more = poly_add(d, x, turns[i]), rest = less.n < more.n ? less : more;
+        int64_t own = constant_of(turns[i]);
         if (own <= INT32_MIN || own >= INT32_MAX) continue;
         rest = poly_add(d, rest, poly_const(d, less.n < more.n ? own : -own));
-        if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, w, rest, own);
+        if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, rest, own);
     }
     return false;
 }
@@ -115,8 +116,7 @@ static bool compare_followed(Verifier *v, uint32_t at)
     uint32_t loop = v->nops, loops = 0;
     Atom index = 0;
     int64_t c;
-    for (uint32_t i = 0; i < v->own.n; i++) {
-        uint32_t one = v->own.v[i];
+    for (uint32_t one = verify_around(v, at); one < v->nops; one = verify_around(v, one)) {
         if (v->ops[one]->op != IR_LOOP || !(r->loops & v->loop_bit[one])) continue;
         Poly turn = poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[one]->dst});
         if (poly_is_const(turn, &c) || !domain_mentions(d, x, turn.terms[0].atoms[0])) continue;
@@ -124,7 +124,7 @@ static bool compare_followed(Verifier *v, uint32_t at)
         loop = one;
         loops++;
     }
-    if (loops == 0) return poly_is_const(x, &c) || of_counts(v, &w, x, 0);
+    if (loops == 0) return poly_is_const(x, &c) || of_counts(v, x, 0);
     if (loops != 1 || !domain_linear(d, x, index, &c, &rest) || c == INT64_MIN) return false;
     return against(v, &w, at, loop, c, rest);
 }

@@ -102,12 +102,10 @@ static bool steps_slots(const Verifier *v, uint32_t var, uint32_t slots)
 {
     const IrOp *stepped;
     int64_t n;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrOp *op = v->ops[i];
-        bool set = op->op == IR_SET && v->operands[i].var == var;
-        if (set && !(steps_round(v, op, &stepped, &n) && n == slots)) return false;
-        if (!only_slots(v, op, var, slots)) return false;
-    }
+    for (uint32_t i = v->given_by[var]; i; i = v->operands[i - 1].before)
+        if (v->ops[i - 1]->op == IR_SET && !(steps_round(v, v->ops[i - 1], &stepped, &n) && n == slots)) return false;
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (!only_slots(v, v->ops[i], var, slots)) return false;
     return true;
 }
 
@@ -118,7 +116,7 @@ static void find_counters(const Verifier *v, const IrOp *op)
         const IrArg *a = &op->args[i];
         if (a->kind != IRA_BAR || !v->k->bars.v[a->id].derived) continue;
         uint32_t slot = variable_of(v, ir_part(op, a, IRK_SLOT)), phase = variable_of(v, ir_find(op, IRK_PHASE));
-        if (slot != UINT32_MAX && steps_slots(v, slot, slots_of(v, a))) v->counter[slot] = true;
+        if (slot != UINT32_MAX && !v->counter[slot] && steps_slots(v, slot, slots_of(v, a))) v->counter[slot] = true;
         if (phase != UINT32_MAX) v->counter[phase] = true;
     }
 }

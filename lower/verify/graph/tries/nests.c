@@ -15,6 +15,7 @@
  *   end if it does without the other.
  * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lower/verify/graph/tries/tries.h"
@@ -235,48 +236,52 @@ bool nests_own(const Verifier *v, Form of)
 static uint32_t depth_of(const Verifier *v, uint32_t loop)
 {
     const Body *b = verify_body(v, loop);
-    uint32_t at = loop - b->base, depth = 0;
-    if (!(b->block[at] & BLOCK_EVENTS)) return 0;
-    for (uint32_t i = 0; i <= at; i++) depth += loop_own_count(v, b->base + i) && b->partner[i] > at;
+    uint32_t depth = 0;
+    if (!(b->block[loop - b->base] & BLOCK_EVENTS)) return 0;
+    for (; loop < v->nops; loop = verify_around(v, loop)) depth++;
     return depth;
 }
 
-static bool one_nest(const Verifier *v, uint32_t a, uint32_t b)
+typedef struct Level { /* loops of one nest, as deep as each other, may be in a turn at the same time */
+    uint32_t nest, depth, loop;
+} Level;
+
+/* The deepest of a nest first. */
+static int by_level(const void *x, const void *y)
 {
-    return v->nest[a] == 0 || v->nest[b] == 0 || v->nest[a] == v->nest[b];
+    const Level *a = x, *b = y;
+    if (a->nest != b->nest) return a->nest < b->nest ? -1 : 1;
+    return a->depth > b->depth ? -1 : a->depth < b->depth;
 }
 
-/* What tells turns apart of loops that may be in a turn at the same time; deeper: there are loops in them. */
-static Unlike unlike_beside(const Verifier *v, const uint32_t *depth, uint32_t loop, bool *deeper)
+/* What tells turns of a loop apart. */
+static void add_unlike(const Verifier *v, uint32_t loop, Unlike *all)
 {
-    Unlike all = {0};
-    for (uint32_t i = 0; i < v->own.n; i++) {
-        uint32_t at = v->own.v[i];
-        const Unlike *u = &v->unlike[at];
-        if (!one_nest(v, at, v->own.v[loop])) continue;
-        *deeper |= depth[i] > depth[loop];
-        if (depth[i] != depth[loop] || v->ops[at]->op != IR_LOOP) continue;
-        if (u->front > all.front) all.front = u->front;
-        if (u->end > all.end) all.end = u->end;
-        all.rounds |= u->rounds || period_steps(v, at);
-    }
-    return all;
+    const Unlike *u = &v->unlike[loop];
+    if (v->ops[loop]->op != IR_LOOP) return;
+    if (u->front > all->front) all->front = u->front;
+    if (u->end > all->end) all->end = u->end;
+    all->rounds |= u->rounds || period_steps(v, loop);
 }
 
 /* Where the turns of a loop differ by its index or by variables, it matters which of them those of a deeper loop are in, of its
  * role or another. */
 void nests_together(Verifier *v)
 {
-    uint32_t *depth = arena_array(v->arena, uint32_t, v->own.n);
+    uint32_t n = v->own.n, deepest = 0;
+    Level *all = arena_array(v->arena, Level, n);
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
     v->both_ends = false;
-    for (uint32_t i = 0; i < v->own.n; i++) depth[i] = depth_of(v, v->own.v[i]);
-    for (uint32_t i = 0; i < v->own.n; i++) {
-        bool deeper = false;
-        if (depth[i] == 0) continue;
-        Unlike u = unlike_beside(v, depth, i, &deeper);
+    for (uint32_t i = 0; i < n; i++) all[i] = (Level){v->nest[v->own.v[i]], depth_of(v, v->own.v[i]), v->own.v[i]};
+    if (n) qsort(all, n, sizeof *all, by_level);
+    for (uint32_t i = 0, end = 0; i < n; i = end) {
+        Unlike u = {0};
+        if (i == 0 || all[i].nest != all[i - 1].nest) deepest = all[i].depth;
+        for (; end < n && by_level(&all[i], &all[end]) == 0; end++) add_unlike(v, all[end].loop, &u);
+        if (all[i].depth == 0) continue;
         v->both_ends |= u.end && (u.front || u.rounds);
-        if ((u.front || u.end || u.rounds) && deeper)
-            v->together[v->own.v[i]] = u.front + u.end + (u.rounds ? v->joint : 1);
+        bool differ = u.front || u.end || u.rounds;
+        for (uint32_t j = i; differ && all[i].depth < deepest && j < end; j++)
+            v->together[all[j].loop] = u.front + u.end + (u.rounds ? v->joint : 1);
     }
 }

@@ -50,7 +50,7 @@ struct Period {
 
 /* ---- indices as they are ---- */
 
-/* With what it meets in the operand an index has to come round within the turns that the runs have. As a slot it may be
+/* With what it meets in the operand an index has to come round: then it does within the turns that the runs have. As a slot it may be
  * as it is: it leaves the ring, and the runs see that. Where turns are left out in a place or number of bytes, which minima and maxima
  * clip: those are held open. */
 static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
@@ -59,8 +59,7 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
     const Round *r = &v->rounds[arg->id - 1];
     const Operands *o = &v->operands[v->def[arg->id - 1]];
     const IrOp *op = verify_def(v, arg);
-    bool within = round_returns(r) && r->turns <= (v->conditional ? 1 : 2) * (int64_t)v->ring;
-    if (within || !(r->loops & v->turning) || (key == IRK_SLOT && r->turns == 1)) return;
+    if (round_returns(r) || !(r->loops & v->turning) || (key == IRK_SLOT && r->turns == 1)) return;
     bool amount = key == IRK_OFFSET || key == IRK_ALONG || key == IRK_BYTES;
     if (amount && (op->op == IR_MIN || op->op == IR_MAX || op->type == IR_PRED)) return;
     if (amount && o->pure) {

@@ -191,11 +191,9 @@ static void add_variable(Verifier *v, uint32_t by, uint32_t var, uint8_t bit)
     if (v->cone_of_variable[var] & bit) return;
     v->cone_of_variable[var] |= bit;
     if (v->parity[var] && bit != CONE_LOADS) return;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrOp *op = v->ops[i];
-        if (!sets(op) || v->operands[i].var != var) continue;
-        add(v, by, v->operands[i].a, bit);
-        add_pred(v, by, op->guard.pred, bit);
+    for (uint32_t i = v->given_by[var]; i; i = v->operands[i - 1].before) {
+        add(v, by, v->operands[i - 1].a, bit);
+        add_pred(v, by, v->ops[i - 1]->guard.pred, bit);
     }
 }
 

@@ -28,6 +28,7 @@ static void match_blocks(Verifier *v, const Body *b)
             b->partner[i] = begin;
             if (op->op == IR_ELSE) b->block[i] = b->block[begin];
         }
+        b->around[i] = depth ? open[depth - 1] + 1 : 0;
         if (ir_opens_block((IrOpcode)op->op) || op->op == IR_ELSE) open[depth++] = i;
         if (depth > v->deepest) v->deepest = depth;
     }

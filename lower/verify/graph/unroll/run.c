@@ -132,15 +132,6 @@ Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
     return leaves == v->f.leaves ? form_keep(&v->f, m, x) : x;
 }
 
-/* How many draws there are is compared with as it is, whatever was chosen for loops of as many turns. */
-static bool undecided(Verifier *v, const IrArg *arg, Value *x)
-{
-    const IrOp *op = verify_def(v, arg);
-    if (op == NULL || op->op != IR_PARAM) return false;
-    *x = value_of(form_of_op(&v->f, v->k, op, 0, 0, 0));
-    return true;
-}
-
 /* A number in a minimum or maximum that is one because of what was chosen. */
 static void picked(Verifier *v, Value x)
 {
@@ -183,11 +174,12 @@ static Value result_of(Verifier *v, uint32_t index, int depth)
         picked(v, a);
         picked(v, b);
     }
+    if (op->op == IR_CMP && v->draws.n) { /* with how many draws there are, whatever was chosen for loops of as many turns */
+        if (choice_drawn(v, a.x) && b.plain) b = value_of(b.plain);
+        else if (choice_drawn(v, b.x) && a.plain) a = value_of(a.plain);
+    }
     bool trip = value_by_trip(c) || value_by_trip(a) || value_by_trip(b);
     if (op->op == IR_AND && (never(v, a) || never(v, b))) trip = false;
-    if (op->op == IR_CMP && v->draws.n &&
-        (choice_drawn(v, a.x) ? undecided(v, o->b, &b) : choice_drawn(v, b.x) && undecided(v, o->a, &a)))
-        trip = false;
     Form x = run_result(v, index, c.x, a.x, b.x);
     if (!trip) return value_of(x);
     Form plain = plain_result(v, index, c, a, b);
@@ -281,9 +273,7 @@ Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi
 static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
 {
     const IrArg *count = ir_find(op, IRK_B);
-    Value draws = run_value_at(v, count);
-    undecided(v, count, &draws);
-    Form n = draws.x, guard = run_guard(v, index);
+    Form n = run_whole(v, count).plain, guard = run_guard(v, index);
     if (form_is(&v->f, guard, 0)) {
         define(v, op->dst, value_of(form_const(&v->f, -1)));
         return;

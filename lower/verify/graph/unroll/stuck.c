@@ -5,8 +5,7 @@
 /* Whether a body that the thread still runs has an op that counts on the barrier. */
 static bool supplies(const Verifier *v, const Thread *t, uint32_t slot)
 {
-    uint32_t in = slot % v->nslots, bar = 0;
-    while (bar + 1 < v->k->bars.n && v->bar_base[bar + 1] <= in) bar++;
+    uint32_t bar = verify_bar(v, slot);
     const IrRole *r = v->bodies.v[t->body].role;
     for (uint32_t i = 0; i < r->ops.n; i++) {
         const IrOp *op = &r->ops.v[i];
