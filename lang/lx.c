@@ -213,6 +213,15 @@ static void print_binary(const Printer *pr, const LxNode *n, int depth)
     print(pr, n->b, op.level + 1, depth);
 }
 
+/* 0 - x, where x has no sign of its own and needs no parentheses. */
+static bool is_minus(const LxPool *p, const LxNode *n)
+{
+    int64_t k;
+    if (n->op != LX_SUB || !lx_is_const(p, n->a, &k) || k != 0) return false;
+    LxLevel level = TEXTS[p->nodes.v[n->b - 1].op].level;
+    return level == LX_CALL || (level == LX_PRIMARY && !lx_is_const(p, n->b, &k));
+}
+
 static void print(const Printer *pr, Lx x, LxLevel level, int depth)
 {
     if (depth > DEPTH_MAX || pr->out->n > pr->end) {
@@ -221,7 +230,8 @@ static void print(const Printer *pr, Lx x, LxLevel level, int depth)
     }
     const LxNode *n = &pr->p->nodes.v[x - 1];
     LxLevel own = TEXTS[n->op].level;
-    if (n->op == LX_CONST && n->k < 0) own = LX_UNARY;
+    bool minus = is_minus(pr->p, n);
+    if (minus || (n->op == LX_CONST && n->k < 0)) own = LX_UNARY;
     bool parens = own != LX_CALL && own < level;
     if (parens) text_char(pr->out, '(');
     if (n->op == LX_CONST) text_int(pr->out, n->k);
@@ -229,6 +239,9 @@ static void print(const Printer *pr, Lx x, LxLevel level, int depth)
     else if (n->op == LX_NOT) {
         text_char(pr->out, '!');
         print(pr, n->a, LX_UNARY, depth + 1);
+    } else if (minus) {
+        text_char(pr->out, '-');
+        print(pr, n->b, LX_PRIMARY, depth + 1);
     } else {
         print_binary(pr, n, depth + 1);
     }

@@ -22,7 +22,7 @@ static const char LEAVE[] = "leave"; /* label behind the roles */
 /* Ops that all threads do together. */
 static bool is_collective(const IrOp *op)
 {
-    return ir_op_info(op->op)->group == IRG_SYNC || ir_by_plan(op->op) || op->op == IR_TC_BASE;
+    return ir_op_info(op->op)->who == IRB_ALL;
 }
 
 static bool has_collective(const IrRole *r)

@@ -12,29 +12,19 @@ static bool by_one(const Checker *c, const IrOp *op)
     return c->role->elect || op->elect;
 }
 
-static bool by_all(const IrOp *op)
+static void check_who(Checker *c, const IrOp *op)
 {
-    return ir_op_info(op->op)->group == IRG_SYNC || ir_by_plan(op->op) || op->op == IR_TC_BASE;
-}
-
-static void check_elect(Checker *c, const IrOp *op)
-{
-    if (!op->elect) return;
-    uint8_t group = ir_op_info(op->op)->group;
-    bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
-                 op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE || group == IRG_SCALAR ||
-                 op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID ||
-                 op->op == IR_MAP_SET;
-    if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
-    else if (!takes) check_fail(c, "an op that no single thread can do for the others");
+    IrWho who = (IrWho)ir_op_info(op->op)->who;
+    if (op->elect && c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
+    else if (op->elect && (who == IRB_EACH || who == IRB_ALL)) check_fail(c, "an op that no single thread can do for the others");
+    else if (who == IRB_ALL && c->role->elect) check_fail(c, "is done by all threads of the role, which has one");
+    else if (who == IRB_ONE && !by_one(c, op)) check_fail(c, "is done by one thread");
 }
 
 /* Where threads are not all there. */
 static void check_place(Checker *c, const IrOp *op)
 {
-    uint8_t group = ir_op_info(op->op)->group;
-    if (by_all(op) && c->role->elect) check_fail(c, "is done by all threads of the role, which has one");
-    if (group == IRG_SYNC && (c->open[IR_IF] || c->open[IR_ELSE]))
+    if (ir_op_info(op->op)->group == IRG_SYNC && (c->open[IR_IF] || c->open[IR_ELSE]))
         check_fail(c, "synchronisation of threads under a condition");
     switch ((IrOpcode)op->op) {
     case IR_LANES:
@@ -44,16 +34,6 @@ static void check_place(Checker *c, const IrOp *op)
     case IR_TC_KEEP:
     case IR_TC_FREE:
         if (!op->elect || c->depth || op->guard.pred) check_fail(c, "is done by one warp, once and unconditionally");
-        break;
-    case IR_TC_CP:
-    case IR_TC_SHIFT:
-    case IR_TC_COMMIT:
-    case IR_ST_BULK:
-    case IR_MAP_PREFETCH:
-        if (!by_one(c, op)) check_fail(c, "is done by one thread");
-        break;
-    case IR_TICKET:
-        if (!by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
         break;
     case IR_CLUSTER_ARRIVE: /* relaxed, an arrival at a peer may still be under way when that one has left */
         if (c->body != 0 && ir_find(op, IRK_SEM)->id == IRS_RELAXED) check_fail(c, "has to be release behind what roles do to peers");
@@ -148,7 +128,6 @@ static void check_init(Checker *c, const IrOp *op)
     if (c->depth || op->guard.pred || n < 0 || c->inits[bar->id][n])
         check_fail(c, "is for one slot, once and unconditionally");
     else c->inits[bar->id][n] = true;
-    if (!by_one(c, op)) check_fail(c, "is done by one thread");
     if (c->body > 1) check_fail(c, "stands in init or in the first role");
     if (count < 1 || count > MBARRIER_MOST) check_fail_operand(c, IRK_COUNT_, "is not from 1 to 2^20 - 1");
 }
@@ -342,7 +321,7 @@ void check_rules(Checker *c, const IrOp *op)
     bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
     bool maps = c->any_maps || IR_OP_KEYS[op->op] >> IRK_DESC & 1;
     if (plain && !op->elect && !c->open[IR_LANES] && !maps) return;
-    check_elect(c, op);
+    check_who(c, op);
     if (!plain) check_place(c, op);
     if (c->open[IR_LANES]) check_lanes(c, op);
     if (!plain) check_uniform(c, op);

@@ -8,7 +8,7 @@
 enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, any = IR_RESULT_ANY };
 
 const IrOpInfo IR_OPS[IR_OP_COUNT] = {
-#define OP(id, text, result, group, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group},
+#define OP(id, text, result, group, who, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group, IRB_##who},
 #include "lower/ir/ops.def"
 #undef OP
 };
@@ -19,7 +19,7 @@ const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
 #define LIST ARG
 #define SOME ARG
 #define AS(before, key, kind) ARG(key, kind)
-#define OP(id, text, result, group, operands) [IR_##id] = 0 operands,
+#define OP(id, text, result, group, who, operands) [IR_##id] = 0 operands,
 #include "lower/ir/ops.def"
 #undef OP
 #undef AS
@@ -40,7 +40,7 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #define LIST(key, kind) {IRK_##key, kind, IS(kind), true, false, NULL},
 #define SOME(key, kind) {IRK_##key, kind, IS(kind), true, true, NULL},
 #define AS(before, key, kind) {IRK_##key, kind, IS(kind), false, false, before},
-#define OP(id, text, result, group, operands)                                                                          \
+#define OP(id, text, result, group, who, operands)                                                                     \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ir/ops.def"
 #undef OP
@@ -144,11 +144,6 @@ bool ir_touches_global(const IrOp *op)
     case IR_MAP_SET: return true;
     default: return ir_op_info((IrOpcode)op->op)->group == IRG_COPY;
     }
-}
-
-bool ir_by_plan(IrOpcode op)
-{
-    return op == IR_THR_COPY || op == IR_THR_LOAD || op == IR_THR_STORE || op == IR_THR_FILL || op == IR_TC_LD || op == IR_TC_ST;
 }
 
 const IrSignature *ir_signature(IrOpcode op)

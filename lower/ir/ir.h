@@ -25,6 +25,7 @@ typedef enum IrOpcode {
 
 typedef enum IrType { IR_NONE, IR_I32, IR_I64, IR_PRED } IrType;
 typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_RING, IRG_BARRIER, IRG_SYNC, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_THREAD, IRG_KERNEL } IrGroup;
+typedef enum IrWho { IRB_ONE, IRB_ANY, IRB_EACH, IRB_ALL } IrWho;
 
 /* Operand keys; SLOT and OFFSET, the parts of buffer and barrier operands, are the last. */
 typedef enum IrKey {
@@ -44,9 +45,6 @@ typedef struct IrGuard {
     IrWhen when;
     IrVal pred; /* of IRW_IF; 0 otherwise */
 } IrGuard;
-/* Of thread work: all threads of the role do it, by a plan. */
-bool ir_by_plan(IrOpcode op);
-
 static inline IrGuard ir_if(IrVal pred) /* 0: always */
 {
     return (IrGuard){pred ? IRW_IF : IRW_ALWAYS, pred};
@@ -225,11 +223,17 @@ typedef struct IrOpInfo {
     const char *text;
     uint8_t result; /* IrType; IR_NONE, or 255 for "any" */
     uint8_t group;
+    uint8_t who; /* IrWho */
 } IrOpInfo;
 extern const IrOpInfo IR_OPS[];
 static inline const IrOpInfo *ir_op_info(IrOpcode op)
 {
     return &IR_OPS[op];
+}
+/* Of thread work: all threads of the role do it, by a plan. */
+static inline bool ir_by_plan(IrOpcode op)
+{
+    return IR_OP_KEYS[op] >> IRK_PLAN & 1;
 }
 const char *ir_key_text(IrKey k);
 const char *ir_type_text(IrType t);

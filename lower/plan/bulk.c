@@ -87,13 +87,8 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
 static bool mask_fits(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const Sx *x = mi->mv->bytes;
-    Lx cond = 0;
     if (x == NULL || interval_within(scalar_range(L, x), 0, UINT16_MAX)) return true;
-    Poly p = scalar_poly(L, x);
-    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, UINT16_MAX, &cond);
-    const char *text = arena_printf(L->a, "%s is 0 to 65535", source_text(L, x->span));
-    bool known = (low == NEED_PROVED || low == NEED_CHECK) && (high == NEED_PROVED || high == NEED_CHECK);
-    if (known && (cond == 0 || launch_check(L, E1150, cond, x->span, text, "a byte mask has 16 bits"))) return true;
+    if (need_within(L, scalar_poly(L, x), UINT16_MAX, E1150, x->span, "a byte mask has 16 bits")) return true;
     return cannot(L, why, E0580, mi->mv->bytes_span, (Span){0, 0}, NULL, arena_printf(L->a, "bytes ((%s) & 0xffff)", source_text(L, x->span)),
                   "the mask is not proved to be 0 to 65535");
 }

@@ -149,12 +149,7 @@ typedef struct Few {
 
 static bool few_inside(Lower *L, const MoveInfo *mi, const Few *f, Refusal *why)
 {
-    Poly p = scalar_poly(L, f->x);
-    Lx cond = 0;
-    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, f->most, &cond);
-    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)f->most);
-    if (low <= NEED_CHECK && high <= NEED_CHECK && (cond == 0 || launch_check(L, f->launch, cond, f->at, text, f->rule)))
-        return true;
+    if (need_within(L, scalar_poly(L, f->x), f->most, f->launch, f->at, f->rule)) return true;
     return cannot(L, why, f->never, f->at, mi->mv->map->span, "the map", f->fix, "%s `%s` is not proved to be 0 .. %lld, %s", f->name,
                   source_text(L, f->at), (long long)f->most, f->why);
 }

@@ -85,15 +85,8 @@ static bool inside_tile(Lower *L, MoveInfo *mi, int i)
     const PTile *t = mi->tile;
     Poly start = mi->sbox.start[i];
     int64_t last = t->extent[i] - (t->tensor ? p->extent : reach_of(mi, i)), k;
-    Lx cond = 0;
     if (poly_is_const(start, &k) && k >= 0 && k <= last) return true;
-    Need low = need_at_least(L, start, 0, &cond), high = need_at_most(L, start, last, &cond);
-    bool ok = low <= NEED_CHECK && high <= NEED_CHECK;
-    if (ok && cond) {
-        const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, start), (long long)last);
-        ok = launch_check(L, E1127, cond, p->span, text, "the part must lie inside the tile");
-    }
-    if (ok) return true;
+    if (need_within(L, start, last, E1127, p->span, "the part must lie inside the tile")) return true;
     Diag *g = lower_error(L, E0508, p->span,
                           "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
                           (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));

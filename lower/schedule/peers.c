@@ -76,16 +76,10 @@ static bool open_mask(Lower *L, MoveInfo *mi)
 {
     const Sx *x = mi->mv->mask;
     int64_t most = (INT64_C(1) << L->cluster_size) - 1;
-    Lx cond = 0;
     mi->open_mask = true;
     L->remote = true;
     if (interval_within(scalar_range(L, x), 0, most)) return true;
-    Poly p = scalar_poly(L, x);
-    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
-    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
-    if (low <= NEED_CHECK && high <= NEED_CHECK &&
-        (cond == 0 || launch_check(L, E1142, cond, mi->mv->cast_span, text, "the mask names CTAs of the cluster")))
-        return true;
+    if (need_within(L, scalar_poly(L, x), most, E1142, mi->mv->cast_span, "the mask names CTAs of the cluster")) return true;
     Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask `%s` is not proved to be 0 to %lld",
                           source_text(L, x->span), (long long)most);
     diag_fix(L->c->diags, g, "multicast ((%s) & %lld)", source_text(L, x->span), (long long)most);

@@ -122,14 +122,6 @@ static void agents(Lower *L)
     }
 }
 
-static bool stores(const Lower *L)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < L->body.ops.n; i++)
-        any |= L->body.ops.v[i].op == IR_GRP_COMMIT && L->body.ops.v[i].agent == L->agent;
-    return any;
-}
-
 /* The program in its order, with the ops of all agents. */
 static void tree(Lower *L)
 {
@@ -141,7 +133,7 @@ static void tree(Lower *L)
     FOR_AGENTS(L, a) device_role(L);
     walk_body(L);
     FOR_AGENTS(L, a)
-        if (stores(L)) emit_grp_wait(L, 0, IRH_READ);
+        if (s->now->unread) emit_grp_wait(L, 0, IRH_READ);
     scope_close(L);
     body_set(L, &L->ir->tree, &L->body);
     rings_share_buffers(L);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "ptxgen/cache/cache.h"
+#include "tests/unit/scarce.h"
 
 static char folder[] = "/tmp/cache_test.XXXXXX", self[4096];
 
@@ -214,26 +215,6 @@ static void refusals(void **state)
 
 /* ---- memory ---- */
 
-typedef struct Scarce {
-    long left, made, live; /* left: allocations that still succeed; below 0: all do */
-} Scarce;
-
-static void *scarce_realloc(void *user, void *p, size_t n)
-{
-    Scarce *s = user;
-    if (n == 0) {
-        if (p) s->live--;
-        free(p);
-        return NULL;
-    }
-    if (s->left == 0) return NULL;
-    if (s->left > 0) s->left--;
-    s->made++;
-    void *q = realloc(p, n);
-    if (q && p == NULL) s->live++;
-    return q;
-}
-
 static int open_files(void)
 {
     int n = 0;
@@ -247,13 +228,13 @@ static int open_files(void)
 static void scarce(void **state)
 {
     (void)state;
-    Scarce s = {.left = -1};
+    Scarce s = {0};
     tilecc_options o = {.emit = TILECC_EMIT_CUBIN, .cache = 1, .ptxas = self, .realloc = scarce_realloc, .user = &s};
     int files = open_files();
     for (int taken = 0; taken < 2; taken++) { /* both with nothing there, where PTX and cubin are kept, and with both */
         tilecc_cache_facts facts = {.struct_size = sizeof facts};
         if (!taken) assert_int_equal(tilecc_cache(TILECC_CACHE_CLEAR, &facts), TILECC_OK);
-        s = (Scarce){.left = -1};
+        s = (Scarce){0};
         if (taken) tilecc_free(compiled(o, "64"));
         s.made = 0;
         is(o, "64", TILECC_OK, taken ? "PTX taken, cubin taken" : "PTX kept, cubin kept");
@@ -261,7 +242,7 @@ static void scarce(void **state)
         for (long n = 0, all = s.made; n < all; n++) {
             if (!taken && n % 7) continue; /* the assembler is started each time */
             if (!taken) assert_int_equal(tilecc_cache(TILECC_CACHE_CLEAR, &facts), TILECC_OK);
-            s = (Scarce){.left = n};
+            s = (Scarce){.refused = n + 1, .behind = true};
             o.struct_size = sizeof o;
             const tilecc_define d = {"N", "64"};
             o.defines = &d;

@@ -413,7 +413,7 @@ static const Bad BAD[] = {
     {"      %id = ld.shared", "      elect %id = ld.shared", "only an elected thread has"},
     {"value %n\n", "value %a\n", "has the wrong type"},
     {"      thr.fill clear -> t[0]\n", "      elect thr.fill clear -> t[0]\n", "no single thread"},
-    {"elect %t = ticket.next", "%t = ticket.next", "drawn by one thread"},
+    {"elect %t = ticket.next", "%t = ticket.next", "done by one thread"},
     {"    grp.wait 0 full\n", "    warp.sync\n", "by all threads of the role"},
     {"    grp.wait 0 full\n", "    thr.fill clear -> t[0]\n", "by all threads of the role"},
     {"        set slot = %a\n", "        warp.sync\n", "under a condition"},

@@ -66,7 +66,7 @@ static const char EVERYTHING[] =
     " swizzle 128B_atom_32B_flip_8B l2 256B fill nan lower [-1, 0, 2] upper [0, -3, 0] channels 64 pixels 1024 load "
     "store\n"
     "  map \"m.2\" = a tiled tf32_ftz offset 0 dim [] pitch [] box []\n"
-    "  param value (N + 1) * (n - -3) - (lda - (N - 1)) % 7\n  param address a\n  param map m\n"
+    "  param value (N + 1) * (-n - -3) - (lda - (N - 1)) % 7\n  param address a\n  param map m\n"
     "  check E0601 !(N % 16 == 0) || n < 3 && (N & 7) <= 1 \"text\" why \"a \\\"rule\\\"\" at \"x.tile:1:2\"\n"
     "  check E0602 _ \"\" why \"\" at \"\"\n"
     "  trust distinct a\n"

@@ -8,28 +8,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/scarce.h"
 #include "tilecc.h"
-
-typedef struct Scarce {
-    long left; /* allocations that still succeed; below 0: all do */
-    long made, live;
-} Scarce;
-
-static void *scarce_realloc(void *user, void *p, size_t n)
-{
-    Scarce *s = user;
-    if (n == 0) {
-        if (p) s->live--;
-        free(p);
-        return NULL;
-    }
-    if (s->left == 0) return NULL;
-    if (s->left > 0) s->left--;
-    s->made++;
-    void *q = realloc(p, n);
-    if (q && p == NULL) s->live++;
-    return q;
-}
 
 static const char *const PROGRAMS[] = {
     "kernel copy(x: global f32[M, 64], y: global f32[M, 64]) grid (ceil(M, 8)) {\n"
@@ -63,7 +43,7 @@ static void every_allocation(void **state)
     (void)state;
     for (size_t p = 0; p < sizeof PROGRAMS / sizeof *PROGRAMS; p++) {
         for (size_t e = 0; e < sizeof EMITS / sizeof *EMITS; e++) {
-            Scarce s = {.left = -1};
+            Scarce s = {0};
             tilecc_options opt = {.struct_size = sizeof opt, .emit = EMITS[e], .realloc = scarce_realloc, .user = &s};
             const char *text = PROGRAMS[p];
             tilecc_result *r = tilecc_compile(&opt, "m.tile", text, strlen(text));
@@ -72,7 +52,7 @@ static void every_allocation(void **state)
             tilecc_free(r);
             assert_int_equal(s.live, 0);
             for (long n = 0, all = s.made; n < all; n++) {
-                s = (Scarce){.left = n};
+                s = (Scarce){.refused = n + 1, .behind = true};
                 r = tilecc_compile(&opt, "m.tile", text, strlen(text));
                 assert_true(r == NULL || r->status == TILECC_ERROR_ENVIRONMENT || r->status == whole);
                 tilecc_free(r);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/runtime_world.h"
+#include "tests/unit/scarce.h"
 #include "tilecc.h"
 
 /* Groups of rows by views made at run time, dealt by tickets, in two schedules. */
@@ -32,28 +33,14 @@ static const char SOURCE[] = "kernel groups<BM = 8 | 4>(x: global f32[T, D], off
 
 /* ---- memory ---- */
 
-typedef struct Scarce {
-    long refused; /* the allocation of this number, from 1 on; 0: none */
-    long made, live, lines;
-} Scarce;
-
-static void *scarce_realloc(void *user, void *p, size_t n)
-{
-    Scarce *s = user;
-    if (n == 0) {
-        if (p) s->live--;
-        free(p);
-        return NULL;
-    }
-    if (++s->made == s->refused) return NULL;
-    void *q = realloc(p, n);
-    if (q && !p) s->live++;
-    return q;
-}
+typedef struct Caller { /* `user` of its callbacks */
+    Scarce memory; /* first */
+    long lines;
+} Caller;
 
 static void count_line(void *user, const char *text)
 {
-    ((Scarce *)user)->lines++;
+    ((Caller *)user)->lines++;
     assert_true(text[0] && !strchr(text, '\n'));
 }
 
@@ -64,7 +51,7 @@ typedef struct Use {
     const char *ptx;
     size_t size;
     char file[64]; /* with the same in it */
-    Scarce scarce;
+    Caller caller;
     tile_status status; /* of the first call that failed, and what it said */
     tile_error err;
 } Use;
@@ -111,7 +98,7 @@ static tile_device *open(Use *u)
 {
     tile_device *d = NULL;
     tile_error e;
-    const tile_options opt = {sizeof opt, scarce_realloc, count_line, &u->scarce};
+    const tile_options opt = {sizeof opt, scarce_realloc, count_line, &u->caller};
     tile_status s;
     if (u->device) {
         s = tile_device_open_with(u->device, &opt, &d, &e);
@@ -209,8 +196,8 @@ static void begin(Use *u, const char *device)
     fclose(f);
     use(u);
     if (u->status != TILE_OK) fail_msg("nothing fails, and: %s", u->err.text);
-    assert_int_equal(u->scarce.live, 0);
-    assert_true(u->scarce.lines >= (device ? 4 : 3)); /* opened, two modules, one launch that is new */
+    assert_int_equal(u->caller.memory.live, 0);
+    assert_true(u->caller.lines >= (device ? 4 : 3)); /* opened, two modules, one launch that is new */
 }
 
 /* ---- what fails ---- */
@@ -223,12 +210,12 @@ static void every_allocation(void **state)
         Use u;
         fake_reset();
         begin(&u, DEVICES[i]);
-        long all = u.scarce.made, failed = 0;
+        long all = u.caller.memory.made, failed = 0;
         for (long n = 1; n <= all; n += n < 320 ? 1 : 7) {
-            u.scarce = (Scarce){.refused = n};
+            u.caller = (Caller){.memory = {.refused = n}};
             fake_reset();
             use(&u);
-            assert_int_equal(u.scarce.live, 0);
+            assert_int_equal(u.caller.memory.live, 0);
             assert_int_equal(fake.allocs, fake.frees);
             if (u.status == TILE_OK) continue; /* what can be done without it */
             failed++;
@@ -258,10 +245,10 @@ static void every_driver_call(void **state)
     for (long n = 1; n <= all; n++) {
         fake_reset();
         fake.fail_at = n;
-        u.scarce = (Scarce){0};
+        u.caller = (Caller){0};
         use(&u);
         assert_non_null(fake.failed);
-        assert_int_equal(u.scarce.live, 0);
+        assert_int_equal(u.caller.memory.live, 0);
         assert_int_equal(fake.pushes, fake.pops);
         assert_int_equal(fake.retains, fake.releases);
         assert_int_equal(fake.streams, fake.streams_freed);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lower/algebra/scalars/scalars.h"
+#include "lower/kernel/report.h"
 
 static void also(Lower *L, Lx *cond, Lx more)
 {
@@ -122,6 +123,14 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
     if (!domain_lx(d, L->a, pool, x, &e)) return NEED_UNKNOWN;
     also(L, cond, lx_op(L->a, pool, LX_EQ, e, lx_const(L->a, pool, k)));
     return NEED_CHECK;
+}
+
+bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why)
+{
+    Lx cond = 0;
+    Need low = need_at_least(L, x, 0, &cond), high = need_at_most(L, x, most, &cond);
+    if (low > NEED_CHECK || high > NEED_CHECK) return false;
+    return cond == 0 || launch_check(L, code, cond, at, arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, x), (long long)most), why);
 }
 
 /* ---- what the conditions around say ---- */

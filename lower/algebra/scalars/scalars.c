@@ -291,17 +291,15 @@ static void assume(Lower *L, const Sx *x)
 
 static bool holds(Lower *L, const Sx *x)
 {
-    if (x->op < SX_EQ || x->op > SX_GE) return false;
-    Domain *d = L->d;
-    Poly a = scalar_poly(L, x->a), b = scalar_poly(L, x->b);
-    switch ((SxOp)x->op) {
-    case SX_EQ: return domain_eq(d, a, b);
-    case SX_LE: return domain_le(d, a, b);
-    case SX_GE: return domain_le(d, b, a);
-    case SX_LT: return domain_lt(d, a, b);
-    case SX_GT: return domain_lt(d, b, a);
-    default: return false;
+    bool all = true;
+    uint32_t around = conditions_open(L, x, true);
+    for (uint32_t i = around; i < L->scalars->conditions.n && all; i++) {
+        const Condition *c = &L->scalars->conditions.v[i];
+        Poly a = scalar_poly(L, c->a), b = c->b ? scalar_poly(L, c->b) : a;
+        all = c->kind == COND_ORDER ? domain_le(L->d, poly_add(L->d, a, poly_const(L->d, c->less)), b) : c->kind == COND_EQUAL && domain_eq(L->d, a, b);
     }
+    L->scalars->conditions.n = around;
+    return all;
 }
 
 void scalars_forget(Lower *L, uint8_t uses)

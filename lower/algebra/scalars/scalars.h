@@ -188,6 +188,8 @@ Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
 Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
+/* 0 <= x <= most: proved, or left to a launch check, which has its code and says why. */
+bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why);
 /* The comparisons that together say that cond holds, or does not, are put behind those around; how many those are. */
 uint32_t conditions_open(Lower *L, const Sx *cond, bool holds);
 /* x >= limit wherever the conditions around the statement at hand hold: enough for what is done under them alone. */
