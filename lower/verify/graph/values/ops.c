@@ -262,7 +262,7 @@ static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form 
 {
     Range x = range_of(f, a), y = range_of(f, b);
     bool truth = op->type == IR_PRED || (x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1);
-    int64_t k, j;
+    int64_t k = 0, j = 0;
     bool ka = form_is_const(f, a, &k), kb = form_is_const(f, b, &j);
     if (ka && kb) return form_const(f, op->op == IR_AND ? k & j : op->op == IR_OR ? k | j : k ^ j);
     if (op->op == IR_XOR && truth && (ka || kb)) {
