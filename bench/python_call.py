@@ -1,4 +1,4 @@
-"""Host time of a call from Python on a GPU, beside PyTorch's own copy_ and an operator of torch.library of the same kernel.
+"""Host time of a call from Python on a GPU, beside PyTorch's own operation and an operator of torch.library of the same kernel.
 
     PYTHONPATH=runtime/python TILECC_LIBRARY_PATH=build/release/lib python3 bench/python_call.py
 
@@ -48,11 +48,22 @@ def main():
         "k.copy(x, y), other tensors each time": iter_pairs(k, x, y),
         "k.copy(x, dst=torch.empty)": lambda: k.copy(x, dst=torch.empty),
         "torch.ops: copy(x, y)": lambda: operator(x, y),
-        "tilecc.std.copy(x)": lambda: tilecc.std.copy(x),
-        "torch: x.clone()": lambda: x.clone(),
     }
     for name, f in rows.items():
         print(f"{host_time(f):8.2f} us  {name}")
+    q, table, idx = torch.zeros(4, 8, 16, 64, device="cuda"), torch.zeros(64, 256, device="cuda"), torch.arange(16, device="cuda", dtype=torch.int32)
+    long, std = idx.long(), tilecc.std
+    print("  tilecc    torch  function of tilecc.std")
+    for name, f, g in (
+        ("copy(x)", lambda: std.copy(x), lambda: x.clone()),
+        ("permute(q, (0, 2, 1, 3))", lambda: std.permute(q, (0, 2, 1, 3)), lambda: q.permute(0, 2, 1, 3).contiguous()),
+        ("gather(table, idx)", lambda: std.gather(table, idx), lambda: table.index_select(0, long)),
+        ("concat([x, y], dim=1)", lambda: std.concat([x, y], dim=1), lambda: torch.cat([x, y], 1)),
+        ("convert(x, float32)", lambda: std.convert(x, torch.float32), lambda: x.float()),
+        ("pad(table, 1, 1)", lambda: std.pad(table, 1, 1), lambda: torch.nn.functional.pad(table, (0, 0, 1, 1))),
+        ("split(table, (128, 128), dim=1)", lambda: std.split(table, (128, 128), dim=1), lambda: [t.clone() for t in table.split(128, 1)]),
+    ):
+        print(f"{host_time(f):8.2f} {host_time(g):8.2f}  {name}")
 
 
 def iter_pairs(k, x, y):

@@ -248,6 +248,32 @@ tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, til
     return succeed(err);
 }
 
+static tile_status place(tile_args *a, TensorArg *t, const char *param, uint64_t address, tile_error *err)
+{
+    if (t->address == address || !t->bound) return TILE_OK;
+    if (!t->empty && address == 0) return fail_rule(err, TILE_ERROR_ARGUMENT, E1106, "`%s` has address 0", param);
+    if (!t->empty && address > UINT64_MAX - t->span)
+        return fail_rule(err, TILE_ERROR_ARGUMENT, E1106, "`%s` runs past the end of memory", param);
+    t->address = address;
+    changed(a, false);
+    return TILE_OK;
+}
+
+tile_status args_place(tile_args *a, const int64_t *where, size_t n, tile_error *err)
+{
+    const tile_kernel *k = a->kernel;
+    tile_status s = TILE_OK;
+    if (n != k->mf->args.n)
+        return fail(err, TILE_ERROR_ARGUMENT, "kernel `%s` has %u parameters, not %zu", k->mf->name, (unsigned)k->mf->args.n, n);
+    for (size_t i = 0; i < n && s == TILE_OK; i++) {
+        const struct MfArg *arg = &k->mf->args.v[i];
+        if (!arg->is_scalar) s = place(a, &a->tensors[arg->index], k->param_names[i], (uint64_t)where[i], err);
+        else if (!a->scalars[arg->index].bound || a->scalars[arg->index].value != where[i])
+            s = tile_bind_scalar(a, k->param_names[i], where[i], err);
+    }
+    return s;
+}
+
 static bool is_symbol(const LxPool *p, Lx x, uint32_t *sym)
 {
     if (!x || p->nodes.v[x - 1].op != LX_SYM) return false;

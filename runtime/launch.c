@@ -112,6 +112,14 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
     return s == TILE_OK ? succeed(err) : s;
 }
 
+tile_status tile_launch_at(tile_args *a, const int64_t *where, size_t n, void *stream, tile_error *err)
+{
+    if (!a) return fail_null(err, "the tile_args");
+    if (!where && n > 0) return fail_null(err, "where the arguments are");
+    tile_status s = args_place(a, where, n, err);
+    return s == TILE_OK ? tile_launch(a, stream, err) : s;
+}
+
 static void tell_pick(const MfPick *p, tile_launch_facts *out)
 {
     static const char *const MEASURES[MF_MEASURES] = {[MF_BYTES] = "bytes", [MF_L2] = "L2", [MF_CTAS] = "CTAs", [MF_SM_BYTES] = "bytes per SM"};

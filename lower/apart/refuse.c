@@ -56,7 +56,7 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
         diag_fix(L->c->diags, g,
                  "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
                  name_text(L, index->name));
-    else if (o->write && !index && !w->info->tensor->run_time && start_from_data(L, w->info))
+    else if (o->write && !index && !offsets && start_from_data(L, w->info))
         diag_fix(L->c->diags, g,
                  "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "
                  "`trust sorted(offs)`; or write `overlap any` if any order will do",

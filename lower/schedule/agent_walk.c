@@ -174,7 +174,8 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 static void branches(Lower *L, const PStmt *st, Opnd cond)
 {
     Opnd outer = L->guard;
-    bool swapped = uses_swapped(sched(L), st);
+    const Sched *s = sched(L);
+    bool swapped = uses_swapped(s, st) && (s->active & (s->active - 1)); /* one agent alone needs no order */
     if (swapped) branch_body(L, st, outer, cond, true);
     branch_body(L, st, outer, cond, false);
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);

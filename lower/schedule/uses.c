@@ -293,7 +293,7 @@ static void order_branches(Lower *L, Ring *r, bool swap)
         for (uint32_t j = 0; j < r->moves.n; j++) {
             const Planned *q = r->moves.v[j];
             const PStmt *at = parted_by(r, p, q);
-            if (q->agent != AG_LOAD || at == NULL) continue;
+            if (q->agent != AG_LOAD || at == NULL || uses_apart(s, at)) continue;
             bool behind = j > i; /* the load stands in the other branch */
             if (swap && behind && !uses_swapped(s, at)) vec_push(L->a, &s->swapped, at);
             if (!swap && !behind && uses_swapped(s, at))

@@ -195,6 +195,9 @@ TILE_API tile_status tile_symbol(tile_args *a, const char *name, int64_t *value,
  * captured. They are freed by tile_device_close, also those of streams that are gone. So graphs must not run after it,
  * and two instances of one graph not at the same time: capture twice instead. */
 TILE_API tile_status tile_launch(tile_args *a, void *stream, tile_error *err);
+/* The same behind binding each of the kernel's n parameters, all of which are bound, anew: a tensor of the same shape, strides and size of its memory at
+ * the address where[i], a scalar to where[i]. */
+TILE_API tile_status tile_launch_at(tile_args *a, const int64_t *where, size_t n, void *stream, tile_error *err);
 
 typedef struct tile_launch_facts { /* texts are static */
     uint32_t grid[3];   /* CTAs; 0, 0, 0: nothing is launched */

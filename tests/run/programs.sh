@@ -946,6 +946,11 @@ case_ $f:worked a="$work/a.npy" b="$work/b.npy" out="$work/before.npy:$work/y.np
     done
     block before y 96,0 32,64 96,0 && block before y 224,0 16,64 224,0
 }
+make u4 100,200 x
+make u4 100,200 z
+case_ $f:crossed a="$work/x.npy" b="$work/z.npy" out="u32[100,200]:$work/y.npy" && {
+    block x y 0,0 32,200 0,0 && block z y 32,0 32,200 32,0 && block x y 64,0 32,200 64,0 && block z y 96,0 4,200 96,0
+}
 case_ $f:counted a="$work/a.npy" b="$work/b.npy" out="u32[240,64]:$work/y.npy" && {
     block a y 0,0 64,64 0,0 && block b y 64,0 32,64 64,0 && block a y 96,0 64,64 96,0 && block b y 160,0 32,64 160,0 && block a y 192,0 48,64 192,0
 }

@@ -96,6 +96,7 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
 
 #define IMAGE w->compiled->output, w->compiled->output_size
 #define SOURCE PROGRAM, sizeof PROGRAM - 1
+#define WHERE(w) ((const int64_t[]){(int64_t)(w)->memory, 1, (int64_t)(w)->memory + 256})
 
 /* function, pointer, what happens when that one is NULL */
 #define ROWS(ROW)                                                                                                        \
@@ -194,6 +195,10 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
     ROW(tile_launch, a, refused(w, tile_launch(NULL, NULL, &w->err)))                                                    \
     ROW(tile_launch, stream, fine(tile_launch(w->args, NULL, &w->err)))                                                  \
     ROW(tile_launch, err, fine(tile_launch(w->args, NULL, NULL)))                                                        \
+    ROW(tile_launch_at, a, refused(w, tile_launch_at(NULL, WHERE(w), 3, NULL, &w->err)))                                 \
+    ROW(tile_launch_at, where, refused(w, tile_launch_at(w->args, NULL, 3, NULL, &w->err)))                              \
+    ROW(tile_launch_at, stream, fine(tile_launch_at(w->args, WHERE(w), 3, NULL, &w->err)))                               \
+    ROW(tile_launch_at, err, fine(tile_launch_at(w->args, WHERE(w), 3, NULL, NULL)))                                     \
     ROW(tile_launch_info, a, w->launch.per_sm = 1; refused(w, tile_launch_info(NULL, &w->launch, &w->err));              \
         is(w->launch.per_sm == 0 && w->launch.hints == -1))                                                              \
     ROW(tile_launch_info, out, refused(w, tile_launch_info(w->args, NULL, &w->err)))                                     \

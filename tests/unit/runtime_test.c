@@ -72,6 +72,45 @@ static void maps_are_encoded_once(void **state)
     close_world(w);
 }
 
+static void the_same_elsewhere(void **state)
+{
+    (void)state;
+    World *w = open_world(PLAIN);
+    int64_t at[3] = {0x30000000, 0x20000000, 41};
+    assert_int_equal(tile_launch_at(w->args, at, 3, NULL, &w->err), TILE_ERROR_ARGUMENT);
+    assert_says(w, "E1115: argument `src` of kernel `copy` is missing");
+    assert_int_equal(launch(w, 64, 64), TILE_OK);
+    assert_int_equal(tile_launch_at(w->args, at, 3, NULL, &w->err), TILE_OK);
+    assert_int_equal(*(uint64_t *)fake.params[0], 0x30000000);
+    assert_int_equal(fake.encodes, 3); /* the other map is that of before */
+    assert_int_equal(tile_launch_at(w->args, at, 3, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.encodes, 3);
+    assert_int_equal(fake.launches, 3);
+    const struct {
+        int64_t src, dst, n;
+        tile_status want;
+        const char *says;
+    } wrong[] = {
+        {0, 0x20000000, 41, TILE_ERROR_ARGUMENT, "E1106: `src` has address 0"},
+        {0x30000000, -1, 41, TILE_ERROR_ARGUMENT, "E1106: `dst` runs past the end of memory"},
+        {0x30000008, 0x20000000, 41, TILE_ERROR_CHECK, "E0410: map `in` of `src`"},
+        {0x30000000, 0x30000100, 41, TILE_ERROR_CHECK, "E1107"},
+        {0x30000000, 0x20000000, INT64_C(1) << 31, TILE_ERROR_ARGUMENT, "E1109: `n` is 2147483648, which does not fit s32"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const int64_t bad[3] = {wrong[i].src, wrong[i].dst, wrong[i].n};
+        assert_int_equal(tile_launch_at(w->args, bad, 3, NULL, &w->err), wrong[i].want);
+        assert_says(w, wrong[i].says);
+    }
+    assert_int_equal(tile_launch_at(w->args, at, 2, NULL, &w->err), TILE_ERROR_ARGUMENT);
+    assert_says(w, "kernel `copy` has 3 parameters, not 2");
+    assert_int_equal(fake.launches, 3);
+    at[2] = 7;
+    assert_int_equal(tile_launch_at(w->args, at, 3, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.launches, 4);
+    close_world(w);
+}
+
 static void clusters(void **state)
 {
     (void)state;
@@ -485,6 +524,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(launches_what_was_bound, setup),
         cmocka_unit_test_setup(maps_are_encoded_once, setup),
+        cmocka_unit_test_setup(the_same_elsewhere, setup),
         cmocka_unit_test_setup(clusters, setup),
         cmocka_unit_test_setup(driver_errors_are_named, setup),
         cmocka_unit_test_setup(binding_names_what_is_wrong, setup),

@@ -85,11 +85,12 @@ def test_plan():
     k = module()
     assert "pipeline" in k.ptx() or ".visible .entry copy" in k.ptx()
     assert k.copy.plan().startswith("kernel copy") and "rows" not in k.copy.plan().split("\n")[0]
-    for rows, schedule, deal in ((64, 1, None), (8192, 0, "ticket")):  # few iterations: a CTA for each
-        x = torch.zeros(rows, 2560, device=device, dtype=torch.bfloat16)
+    for rows, columns, schedule, deal in ((64, 256, 1, None), (8192, 2560, 0, "ticket")):  # few iterations: a CTA for each
+        x = torch.zeros(rows, columns, device=device, dtype=torch.bfloat16)
         info = k.copy.launch_info(x, torch.empty_like(x))
+        n = rows // 64 * (columns // 256)
         assert (info["schedule"], info["schedules"], info["deal"]) == (schedule, 2, deal), info
-        assert info["iterations"] == rows // 64 * 10 if deal else info["grid"] == (rows // 64 * 10, 1, 1), info
+        assert info["iterations"] == n if deal else info["grid"] == (n, 1, 1), info
 
 
 def test_streams_and_graphs():

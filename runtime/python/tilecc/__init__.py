@@ -14,6 +14,7 @@ says, comes as an exception with the text that `tilecc` prints.
 import ctypes
 import os
 import re
+import struct
 import sys
 import threading
 from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
@@ -331,35 +332,35 @@ def _made(maker, shape, p, beside):
 class _Ready:
     """Arguments that were bound once, of one thread: a call with tensors of the same kind only says where they lie now."""
 
-    def __init__(self, bound, order):
+    def __init__(self, torch, bound, order):
         self.args, bound.args = bound.args, c_void_p()
-        self.where, self.error, self.compiled = bound.where, native.TileError(), bound.compiled
-        by_name = {p.name: p for p in bound.parameters}
-        self.binds = [bound.binds.get(by_name[name].key, (by_name[name].key,)) for name in order]
-        self.at = [None] * len(order)
-        self.makers = [(order.index(name), *how) for name, how in bound.made]
+        self.device, self.error, self.compiled = bound.where[1], native.TileError(), bound.compiled
+        names = [p.name for p in bound.parameters]
+        self.order = None if order == names else [order.index(name) for name in names]
+        self.makers = [(order.index(n), _remember.maker(torch, make, shape, {"dtype": t, "device": d})) for n, (make, shape, t, d) in bound.made]
+        self.pack, self.at = struct.Struct(f"{len(names)}q").pack_into, (c_int64 * len(names))()
+        self.how = self.args.value, ctypes.addressof(self.at), len(names), ctypes.addressof(self.error)
+
+    def ordered(self, at):
+        """What is given in the order of the call, in that of the parameters."""
+        return at if self.order is None else [at[i] for i in self.order]
 
     def make(self, arguments):
         """The arguments with new tensors for those that are made, and these."""
         arguments, made = list(arguments), []
-        for i, maker, shape, dtype, device in self.makers:
-            arguments[i] = maker(shape, dtype=dtype, device=device)
+        for i, make in self.makers:
+            arguments[i] = make()
             made.append(arguments[i])
         return arguments, made[0] if len(made) == 1 else tuple(made)
 
-    def launch(self, arguments, stream):
-        args, error, at = self.args, byref(self.error), self.at
-        for i, x in enumerate(arguments):
-            where = x if type(x) is int else x.data_ptr()
-            if where == at[i]:
-                continue
-            at[i] = None
-            how = self.binds[i]
-            status = native.bind_scalar(args, how[0], x, error) if len(how) == 1 else native.bind(args, how[0], where, *how[1:], error)
-            if status:
-                _check(status, self.error)
-            at[i] = where
-        status = native.launch(args, stream, error)
+    def launch(self, at, stream):
+        """at: addresses, and values of scalars, in the order of the parameters."""
+        args, place, n, error = self.how
+        try:
+            self.pack(self.at, 0, *at)
+        except struct.error:
+            raise OverflowError(f"an integer does not fit 64 bits: {max(at, key=abs)}") from None
+        status = native.launch_at(args, place, n, stream, error)
         if status:
             _check(status, self.error)
 
@@ -368,23 +369,6 @@ class _Ready:
 
 
 _READY_MOST = 256  # kinds of arguments of a module's kernels that a thread remembers
-
-
-def _kind(torch, arguments):
-    """What of the arguments decides how they are bound; None: not only tensors on a GPU, and integers."""
-    kind = []
-    for x in arguments:
-        if type(x) is torch.Tensor:
-            if not x.is_cuda or (x.requires_grad and torch.is_grad_enabled()):
-                return None
-            kind.append((x.dtype, x.shape, x.stride(), x.device))
-        elif type(x) is int and -(2**63) <= x < 2**63:
-            kind.append(int)
-        elif x is torch.empty or x is torch.zeros:
-            kind.append(x)
-        else:
-            return None
-    return tuple(kind)
 
 
 class Kernel:
@@ -416,21 +400,25 @@ class Kernel:
         if torch is not None:
             if torch.compiler.is_dynamo_compiling():
                 return self._traced(torch, arguments, keywords, stream)
-            given = (*arguments, *keywords.values())
-            kind = _kind(torch, given)
-            if kind:
-                remembered = self._module._ready.__dict__
-                kind = (self.name, len(arguments), *keywords, *kind)
+            given, tensors = (*arguments, *keywords.values()) if keywords else arguments, []
+            kind = [self.name, len(arguments), *keywords]
+            if _remember.kinds(torch, kind, given, tensors, False):
+                kind, remembered = tuple(kind), self._module._ready.known
                 ready = remembered.get(kind)
                 if ready is not None:
                     result = None
                     if ready.makers:
                         given, result = ready.make(given)
-                    ready.launch(given, _raw_stream(torch, ready.where) if stream is None else stream or None)
+                    at = ready.ordered([x if type(x) is int else x.data_ptr() for x in given])
+                    ready.launch(at, torch._C._cuda_getCurrentRawStream(ready.device) if stream is None else stream)
                     _remember.launched(ready, given)
                     return result
-            elif any(is_traced(torch, x) for x in given):
-                return self._traced(torch, arguments, keywords, stream)
+                if not all(x.is_cuda for x in tensors):
+                    kind = None
+            else:
+                kind = None
+                if any(is_traced(torch, x) for x in given):
+                    return self._traced(torch, arguments, keywords, stream)
         with _Bound(self, arguments, keywords) as b:
             wait = False
             if stream is None and b.where[0] == CUDA:
@@ -443,7 +431,7 @@ class Kernel:
             if kind:
                 if len(remembered) >= _READY_MOST:
                     remembered.clear()
-                ready = remembered[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+                ready = remembered[kind] = _Ready(torch, b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
             _remember.launched(ready, (*arguments, *keywords.values()))
             return None if not b.results else b.results[0] if len(b.results) == 1 else tuple(b.results)
 
@@ -531,7 +519,7 @@ class Module:
     def __init__(self, path, text, defines, simulator):
         self._path, self._text, self._defines, self._simulator = path, text, defines, simulator
         self._compiled, self._own_lock, self._names = {}, threading.Lock(), {}
-        self._operators, self._ready = {}, threading.local()
+        self._operators, self._ready = {}, _remember.Calls()
 
     def __repr__(self):
         return f"<module {self._path}>"

@@ -65,6 +65,8 @@ def _from_torch(torch, x):
     dtype = torch_type(x)
     if x.requires_grad and torch.is_grad_enabled():
         raise TypeError("it requires grad, and kernels record no gradients: pass x.detach()")
+    if x.is_neg():
+        raise TypeError("its elements are the negatives of what lies in memory: pass x.resolve_neg()")
     device = x.device
     if device.type not in ("cpu", "cuda"):
         raise TypeError(f"it lies on {device}")

@@ -4,7 +4,7 @@ import functools
 import inspect
 import sys
 
-from . import Error, _raw_stream, _row_major
+from . import Error, _row_major
 from ._arrays import array
 from ._remember import remembered
 from ._torch import constant, define, find, operators
@@ -12,7 +12,21 @@ from ._torch import constant, define, find, operators
 
 def public(f):
     """f as users see it."""
-    return _operator(_named(remembered(f, lambda: sys.modules.get("torch"), _raw_stream)))
+    names = tuple(inspect.signature(f).parameters)
+
+    @functools.wraps(f)
+    def call(*arguments, **keywords):
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.compiler.is_dynamo_compiling():
+            return traced(torch, arguments, keywords)
+        try:
+            return remembered(torch, f, arguments, keywords)
+        except (Error, TypeError, ValueError) as e:
+            _begin_with_call(e, f.__name__, {**dict(zip(names, arguments)), **keywords})
+            raise
+
+    traced = _operator(f, call)
+    return call
 
 
 # ---- what is wrong with which call ----
@@ -29,21 +43,10 @@ def _shown(x):
     return f"[{', '.join(map(_shown, x))}]" if isinstance(x, list) else repr(x)
 
 
-def _named(f):
-    """f, whose errors begin with the call: its arguments by name, with their shapes."""
-    names = tuple(inspect.signature(f).parameters)
-
-    @functools.wraps(f)
-    def call(*arguments, **keywords):
-        try:
-            return f(*arguments, **keywords)
-        except (Error, TypeError, ValueError) as e:
-            given = {**dict(zip(names, arguments)), **keywords}
-            e.plain = getattr(e, "plain", str(e))  # where one calls another here, the outer call is shown
-            e.args = (f"std.{f.__name__}({', '.join(f'{n}={_shown(x)}' for n, x in given.items())}): {e.plain}",)
-            raise
-
-    return call
+def _begin_with_call(e, name, given):
+    """The error's text begins with the call: its arguments by name, with their shapes."""
+    e.plain = getattr(e, "plain", str(e))  # where one calls another here, the outer call is shown
+    e.args = (f"std.{name}({', '.join(f'{n}={_shown(x)}' for n, x in given.items())}): {e.plain}",)
 
 
 # ---- operators ----
@@ -74,9 +77,9 @@ def _kind(torch, x):
     raise TypeError(f"a {type(x).__name__} is no argument of an operator")
 
 
-def _operator(f):
-    """f of tilecc.std as a function that torch.compile takes for one operator, and f itself elsewhere. There is an operator for each choice of what
-    kinds of arguments are given, tilecc::permute_tno for permute(tensor, numbers, out=None)."""
+def _operator(f, call):
+    """A function of torch, arguments and keywords for calls of f that torch.compile follows: it takes them for one operator, of which there is one for
+    each choice of what kinds of arguments are given, tilecc::permute_tno for permute(tensor, numbers, out=None). call: f as users see it."""
     parameters = inspect.signature(f).parameters
     names = tuple(parameters)
     defaults = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
@@ -90,18 +93,14 @@ def _operator(f):
             writes = written in given
 
             def run(*arguments):
-                y = f(**dict(zip(given, arguments)))
+                y = call(**dict(zip(given, arguments)))
                 return None if writes else list(y) if f.__name__ in _SEVERAL else y
 
             types = [(n, _KINDS[k], n == written) for n, k in zip(names, kinds) if k != "o"]
             define(name, types, "()" if writes else "Tensor[]" if f.__name__ in _SEVERAL else "Tensor", run, run)
         return name
 
-    @functools.wraps(f)
-    def call(*arguments, **keywords):
-        torch = sys.modules.get("torch")
-        if torch is None or not torch.compiler.is_dynamo_compiling():
-            return f(*arguments, **keywords)
+    def traced(torch, arguments, keywords):
         given = dict(defaults)
         given.update(zip(names, arguments))
         given.update(keywords)
@@ -111,4 +110,4 @@ def _operator(f):
         y = find(operator(kinds))(*[given[n] for n in names if given[n] is not None])
         return given[written] if given.get(written) is not None else y
 
-    return call
+    return traced

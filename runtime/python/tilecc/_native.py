@@ -143,6 +143,7 @@ bind = _declare(
 bind_scalar = _declare(tile, "tile_bind_scalar", c_int, c_void_p, c_char_p, c_int64, _error)
 symbol = _declare(tile, "tile_symbol", c_int, c_void_p, c_char_p, POINTER(c_int64), _error)
 launch = _declare(tile, "tile_launch", c_int, c_void_p, c_void_p, _error)
+launch_at = _declare(tile, "tile_launch_at", c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)  # of plain addresses: read in half the time
 launch_info = _declare(tile, "tile_launch_info", c_int, c_void_p, POINTER(LaunchFacts), _error)
 time = _declare(tile, "tile_time", c_int, c_void_p, c_void_p, c_int, POINTER(c_double), _error)
 use_compiler = _declare(source, "tile_use_compiler", None, c_void_p)

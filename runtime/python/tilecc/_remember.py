@@ -1,25 +1,80 @@
-"""Calls of tilecc.std that come again: with tensors of the same shapes, strides and types on the same device, and the same other arguments, what the
-first call allocated and launched is allocated and launched again, and nothing is decided anew. That holds since no function of tilecc.std looks at
+"""Calls that come again: with tensors of the same shapes, strides and types on the same device, and the same other arguments, what the first call
+allocated and launched is allocated and launched again, and nothing is decided anew. That holds of functions of tilecc.std since none of them looks at
 elements, and addresses are checked at each launch. Of one thread, as what is launched again is."""
 
 import functools
 import threading
 
-_state = threading.local()
-_MOST = 1024  # calls that a thread remembers
-_PLAIN = (int, bool, float, str, type(None))
+_MOST = 1024  # calls of tilecc.std that a thread remembers
+_PLAIN = frozenset((bool, str, type(None)))
+
+
+class Calls(threading.local):
+    """What a thread remembers, by the kinds of arguments. log: of the call of tilecc.std that runs for the first time; else None."""
+
+    def __init__(self):
+        self.known, self.log = {}, None
+
+
+state = Calls()
+
+
+def kinds(torch, kind, given, tensors, values):
+    """Appends to `kind` what of these arguments decides what a call does, and to `tensors` their tensors. values: of a function of tilecc.std, where values
+    count; else of a kernel, which takes tensors, integers and what makes tensors. False: one of them is nothing that calls are remembered for."""
+    tensor = torch.Tensor
+    for x in given:
+        type_ = type(x)
+        if type_ is tensor:
+            if (x.requires_grad and torch.is_grad_enabled()) or x.is_neg():
+                return False
+            tensors.append(x)
+            kind += (x.dtype, x.shape, x.stride(), x.device)
+        elif type_ is int:
+            kind += (int, x) if values else (int,)
+        elif not values:
+            if x is not torch.empty and x is not torch.zeros:
+                return False
+            kind.append(x)
+        elif type_ is list or type_ is tuple:
+            kind += (type_, len(x))
+            if not kinds(torch, kind, x, tensors, values):
+                return False
+        elif type_ in _PLAIN or type_ is torch.dtype:
+            kind += (type_, x)
+        elif type_ is float:
+            kind += (float, x.hex())  # 0.0 and -0.0 are equal
+        else:
+            return False
+    return True
+
+
+def maker(torch, make, shape, more):
+    """make(shape, **more) as a function without arguments."""
+    if make is not torch.empty:
+        return functools.partial(make, shape, **more)
+    strides, n = [], 1
+    for extent in reversed(shape):
+        strides.insert(0, n)
+        n *= max(extent, 1)
+    return functools.partial(torch.empty_strided, shape, tuple(strides), **more)  # the same, whose arguments are read in half the time
 
 
 class _Call:
-    """What a call does: makers of tensors; launches, whose arguments are integers or (number of a tensor, bytes from where it begins); the result."""
+    """What a call does: makers of tensors; launches on one device, whose arguments are (number of a tensor, bytes from where it begins), of integers (-1,
+    the integer); the result."""
 
-    __slots__ = ("makers", "launches", "result", "several")
+    __slots__ = ("makers", "launches", "device", "result", "several")
 
-    def again(self, tensors, raw_stream):
-        for maker, shape, more in self.makers:
-            tensors.append(maker(shape, **more))
-        for ready, places in self.launches:
-            ready.launch([p if type(p) is int else tensors[p[0]].data_ptr() + p[1] for p in places], raw_stream(ready.where))
+    def again(self, torch, tensors):
+        for make in self.makers:
+            tensors.append(make())
+        if self.launches:
+            at = [x.data_ptr() for x in tensors]
+            at.append(0)
+            stream = torch._C._cuda_getCurrentRawStream(self.device)
+            for ready, places in self.launches:
+                ready.launch([at[i] + n for i, n in places], stream)
         return self.several(tensors[i] for i in self.result) if self.several else tensors[self.result]
 
 
@@ -28,34 +83,16 @@ class _Log:
         self.made, self.launched = [], []
 
 
-def made(maker, shape, more, x):
-    """x was allocated by maker(shape, **more)."""
-    log = getattr(_state, "log", None)
-    if log is not None:
-        log.made.append((x, maker, shape, more))
+def made(make, shape, more, x):
+    """x was allocated by make(shape, **more)."""
+    if state.log is not None:
+        state.log.made.append((x, make, shape, more))
 
 
 def launched(ready, given):
     """A kernel was launched; ready: it, to be launched again; None if it can't be."""
-    log = getattr(_state, "log", None)
-    if log is not None:
-        log.launched.append((ready, given))
-
-
-def _kind(torch, x, tensors):
-    """What of x decides what a call does; None: it is nothing that calls are remembered for. Its tensors go to `tensors`."""
-    kind = type(x)
-    if kind is torch.Tensor:
-        if not x.is_cuda or (x.requires_grad and torch.is_grad_enabled()):
-            return None
-        tensors.append(x)
-        return x.dtype, x.shape, x.stride(), x.device
-    if kind in _PLAIN or kind is torch.dtype:
-        return kind, x
-    if kind is list or kind is tuple:
-        parts = [_kind(torch, y, tensors) for y in x]
-        return None if None in parts else (kind, *parts)
-    return None
+    if state.log is not None:
+        state.log.launched.append((ready, given))
 
 
 def _call_of(torch, log, tensors, result):
@@ -65,7 +102,7 @@ def _call_of(torch, log, tensors, result):
     if len(set(storages)) < len(storages):
         return None  # whose part an argument is can't be told
     call, at = _Call(), {id(x): i for i, x in enumerate(tensors)}
-    call.makers, call.launches = [m[1:] for m in log.made], []
+    call.makers, call.launches, call.device = [maker(torch, *m[1:]) for m in log.made], [], None
     for ready, given in log.launched:
         places = []
         for x in given:
@@ -74,11 +111,13 @@ def _call_of(torch, log, tensors, result):
                 if storage not in storages:
                     return None
                 i = storages.index(storage)
-                x = (i, x.data_ptr() - tensors[i].data_ptr())
-            places.append(x)
-        if ready is None:
+                places.append((i, x.data_ptr() - tensors[i].data_ptr()))
+            else:
+                places.append((-1, x))
+        if ready is None or call.device not in (None, ready.device):
             return None
-        call.launches.append((ready, places))
+        call.device = ready.device
+        call.launches.append((ready, ready.ordered(places)))
     call.several = type(result) if type(result) in (list, tuple) else None
     numbers = [at.get(id(x)) for x in (result if call.several else [result])]
     if None in numbers:
@@ -87,33 +126,27 @@ def _call_of(torch, log, tensors, result):
     return call
 
 
-def remembered(f, torch_if_there, raw_stream):
-    """f, a function of tilecc.std. raw_stream(where): PyTorch's current stream there."""
-
-    @functools.wraps(f)
-    def call(*arguments, **keywords):
-        torch = torch_if_there()
-        if torch is None or getattr(_state, "log", None) is not None:
-            return f(*arguments, **keywords)
-        tensors = []
-        kind = _kind(torch, (*arguments, *keywords.values()), tensors)
-        if kind is None or not tensors:
-            return f(*arguments, **keywords)
-        kind = (f, *keywords, kind)
-        calls = _state.__dict__.setdefault("calls", {})
-        known = calls.get(kind)
-        if known is not None:
-            return known.again(tensors, lambda where: raw_stream(torch, where))
-        log = _state.log = _Log()
-        try:
-            result = f(*arguments, **keywords)
-        finally:
-            _state.log = None
-        found = _call_of(torch, log, tensors, result)
-        if found is not None:
-            if len(calls) >= _MOST:
-                calls.clear()
-            calls[kind] = found
-        return result
-
-    return call
+def remembered(torch, f, arguments, keywords):
+    """f(*arguments, **keywords), of a function of tilecc.std."""
+    if torch is None or state.log is not None:
+        return f(*arguments, **keywords)
+    kind, tensors = [f, *keywords], []
+    if not kinds(torch, kind, (*arguments, *keywords.values()) if keywords else arguments, tensors, True):
+        return f(*arguments, **keywords)
+    kind, calls = tuple(kind), state.known
+    known = calls.get(kind)
+    if known is not None:
+        return known.again(torch, tensors)
+    if not tensors or not all(x.is_cuda for x in tensors):
+        return f(*arguments, **keywords)
+    log = state.log = _Log()
+    try:
+        result = f(*arguments, **keywords)
+    finally:
+        state.log = None
+    found = _call_of(torch, log, tensors, result)
+    if found is not None:
+        if len(calls) >= _MOST:
+            calls.clear()
+        calls[kind] = found
+    return result

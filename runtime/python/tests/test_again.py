@@ -1,0 +1,218 @@
+"""Calls that come again, with tensors that lie elsewhere: what they remember, and what they must not. On a GPU, and else on the simulator, whose tensors
+pass for those of one. Run with pytest, or as a program; "500 7": 500 calls of
+test_std_torch.py from seed 7."""
+
+import contextlib
+import sys
+import threading
+from ctypes import byref, c_uint64
+
+import torch
+
+import all_tests
+import test_std_torch as std_torch
+import tilecc
+from all_tests import raises
+from tilecc import _native as native
+from tilecc import _remember, std
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+SOURCE = """
+kernel shifted(src: global f32[N], dst: global f32[N], steps: s32) grid (ceil(N, 256)) {
+    shared t: f32[256];
+    move src[cta.x * 256 + steps * 4] -> t;
+    move t -> dst[cta.x * 256];
+}
+"""
+_Ready = tilecc._Ready
+times = 0  # that something was launched again
+
+
+class Counted(_Ready):
+    def launch(self, at, stream):
+        global times
+        times += 1
+        super().launch(at, stream)
+
+
+class OnSimulator(Counted):
+    """Tensors in memory of the CPU are copied to places of the same alignment, and back."""
+
+    where = 256  # what an address is a multiple of, and more, stays so
+
+    def __init__(self, torch, bound, order):
+        super().__init__(torch, bound, order)
+        self.simulator, self.parameters = bound.device, bound.parameters
+        self.sizes = [None if p.scalar else bound.binds[p.key][1] for p in bound.parameters]
+
+    def launch(self, at, stream):
+        places, error, blocks = [], native.TileError(), []
+        for address, size in zip(at, self.sizes):
+            block = c_uint64()
+            if size is not None:
+                assert native.alloc(self.simulator, size + 256, byref(block), byref(error)) == 0
+                blocks.append(block.value)
+                place = block.value + (address % self.where if self.where else 0)
+                assert not size or native.write(self.simulator, place, address, size, byref(error)) == 0
+                places.append(place)
+            else:
+                places.append(address)
+        try:
+            super().launch(places, stream)
+            for p, address, place, size in zip(self.parameters, at, places, self.sizes):
+                if p.written and size:
+                    assert native.read(self.simulator, address, place, size, byref(error)) == 0
+        finally:
+            for block in blocks:
+                native.release(self.simulator, block, None)
+
+
+@contextlib.contextmanager
+def remembering():
+    """Tensors are those of a GPU, as far as calls can tell."""
+    tilecc._Ready = Counted if device == "cuda" else OnSimulator
+    if device == "cpu":
+        torch.Tensor.is_cuda = property(lambda x: True)
+        real, torch._C._cuda_getCurrentRawStream = getattr(torch._C, "_cuda_getCurrentRawStream", None), lambda number: 0
+    try:
+        yield
+    finally:
+        tilecc._Ready = _Ready
+        if device == "cpu":
+            del torch.Tensor.is_cuda
+            torch._C._cuda_getCurrentRawStream = real
+            _remember.state.known.clear()
+
+
+def again(f):
+    """How often something was launched again by f, and what f gives."""
+    before = times
+    with remembering():
+        got = f()
+    return times - before, got
+
+
+def random_calls(count, seed):
+    OnSimulator.where = 0  # at their first call tensors are copied to places of any alignment
+    try:
+        return again(lambda: std_torch.random_calls(count, seed, list(std_torch.CASES)))[0]
+    finally:
+        OnSimulator.where = 256
+
+
+def test_random():
+    assert random_calls(4 * len(std_torch.CASES), 3) > len(std_torch.CASES)
+
+
+def numbers(*shape, dtype=torch.float32):
+    return torch.randint(0, 100, shape, device=device).to(dtype)
+
+
+def test_elsewhere():
+    def calls():
+        for k in range(3):
+            x = numbers(32, 64)
+            assert torch.equal(std.copy(x), x)
+            assert torch.equal(std.concat([x, x + k], dim=1), torch.cat([x, x + k], 1))
+            assert torch.equal(std.concat([x, x], dim=1), torch.cat([x, x], 1))  # the same tensor twice
+            whole = numbers(34, 64)
+            assert torch.equal(std.copy(whole[2:]), whole[2:])  # behind where its storage begins
+            assert torch.equal(std.split(x, (32, 32), dim=1)[1], x[:, 32:])
+
+    assert again(calls)[0] >= 5
+
+
+def test_what_counts():
+    """Each call differs from the one in front in one thing."""
+
+    def calls():
+        x = numbers(16, 64)
+        for _ in range(2):
+            for y in (x, x.half(), x[:8], x[:, :32], x.t(), x.t().contiguous().t(), x.view(torch.int32), x.view(32, 32)):
+                assert torch.equal(std.copy(y), y) and std.copy(y).dtype == y.dtype
+            for value in (0.0, -0.0, 1, 1.0, True):
+                assert std.fill(torch.empty_like(x), value).view(torch.int32)[0, 0] == torch.full_like(x, value).view(torch.int32)[0, 0]
+            for dim in (0, 1, -1):
+                assert torch.equal(std.concat([x, x], dim=dim), torch.cat([x, x], dim))
+                assert torch.equal(std.concat([x, x], dim), torch.cat([x, x], dim))
+            for sizes in ((32, 32), (16, 48), (16, 16, 32)):
+                assert all(map(torch.equal, std.split(x, sizes, 1), torch.split(x, sizes, 1)))
+            for side in ("top", "bottom", "top"):
+                for n in (1, 2):
+                    rows = {"top": 0, "bottom": 0, side: n}
+                    assert torch.equal(std.pad(x, **{side: n}), torch.nn.functional.pad(x, (0, 0, rows["top"], rows["bottom"])))
+            out = torch.empty_like(x)
+            assert std.copy(x, out=out) is out and torch.equal(out, x)
+            assert std.copy(x, out) is out
+            assert torch.equal(std.transpose(x), x.t())
+
+    again(calls)
+
+
+def test_refused():
+    def calls():
+        x = numbers(16, 64)
+        flat = numbers(16 * 64 + 8)
+        for k in range(3):
+            std.copy(x)
+            raises(tilecc.LaunchError, "std.copy(x=float32[16, 64]", lambda: std.copy(flat[1 : 1 + 16 * 64].view(16, 64)))  # at no multiple of 16 bytes
+            raises(TypeError, "requires grad", lambda: std.copy(torch.zeros(16, 64, device=device, requires_grad=True)))
+            with torch.no_grad():
+                std.copy(torch.zeros(16, 64, device=device, requires_grad=True))
+            raises(TypeError, "resolve_neg", lambda: std.copy(torch._neg_view(x)))
+            raises(ValueError, "out has shape", lambda: std.copy(x, out=x[:3]))
+        assert torch.equal(std.copy(x), x)
+
+    again(calls)
+
+
+def test_kernels():
+    def calls():
+        k = tilecc.loads(SOURCE, name="test_again.tile")
+        for steps in (0, 3, -2, 3, 1000):
+            x = numbers(1024) + 1
+            want = torch.zeros_like(x)
+            at = torch.arange(1024, device=device) + steps * 4
+            inside = (at >= 0) & (at < 1024)
+            want[inside] = x[at[inside]]
+            y = torch.empty_like(x)
+            k.shifted(x, y, steps)
+            assert torch.equal(y, want)
+            assert torch.equal(k.shifted(steps=steps, src=x, dst=torch.empty), want)
+            assert torch.equal(k.shifted(x, steps=steps, dst=torch.zeros), want)
+        x, y = numbers(1024), numbers(1024)
+        raises(OverflowError, "64 bits", lambda: k.shifted(x, y, 2**63))
+        raises(tilecc.LaunchError, "E1109", lambda: k.shifted(x, y, 2**31))
+        k.shifted(x, y, True)
+        assert torch.equal(y[:1020], x[4:])
+        raises(TypeError, "requires grad", lambda: k.shifted(torch.zeros(1024, device=device, requires_grad=True), y, 0))
+        raises(TypeError, "is an integer", lambda: k.shifted(x, y, 1.0))
+
+    assert again(calls)[0] >= 10
+
+
+def test_threads():
+    """What a thread remembers is its own."""
+    wrong = []
+
+    def work(k):
+        x = numbers(8, 64) + k
+        for _ in range(10):
+            if not torch.equal(std.copy(x), x):
+                wrong.append(k)
+
+    def calls():
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+    again(calls)
+    assert not wrong
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.exit(random_calls(int(sys.argv[1]), sys.argv[2]) == 0)
+    sys.exit(all_tests.run(globals()) > 0)
