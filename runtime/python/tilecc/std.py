@@ -442,12 +442,12 @@ def flip(x, dim=0):
 
 
 def _sums(parts, out):
-    """out = the sum of parts[s, :, :] over s. Few parts are loaded together."""
+    """out = the sum of parts[s, :, :] over s. Few parts are loaded together; what goes through DRAM for long goes through rings."""
     n, t, u = parts.shape[0], array(parts).dtype, array(out).dtype
     types = {"T": t, "U": u, "A": t if t[0] in "us" or t == "f64" else "f32"}
     if n == 0:
         return fill(out, 0)
-    if not 2 <= n <= 8:
+    if not 2 <= n <= 8 or math.prod(parts.shape) * _size(parts) > 256 << 20:
         k = _kernel("sums", "split_k", **types)
     elif len(set(types.values())) == 1:
         k = _kernel("sums", "few_alike", T=t, S=n)
