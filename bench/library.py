@@ -428,7 +428,7 @@ def halo_nhwc(n, h, w, c):
     return Case(lambda x: std.halo_nhwc(x, 8, 1), theirs, (x,), x.nbytes + x.nbytes * 100 // 64)
 
 
-# ---- sums, clusters ----
+# ---- sums, parts ----
 
 
 @case("sum of {} parts, f32 {} x {}", (8, 8192, 4096), (5, 40, 144))
@@ -446,14 +446,7 @@ def split_k_bf16(s, m, n):
 @case("broadcast, bf16 {} x {} to {}", (8192, 8192, 8), (50, 80, 4))
 def broadcast(m, n, times):
     x = bits((m, n), torch.bfloat16)
-    k = tilecc.load("std.cluster", **{"broadcast.C": 4})
-
-    def ours(x):
-        y = torch.empty((times, m, n), dtype=x.dtype, device=device)
-        k.broadcast(x, y)
-        return y
-
-    return Case(ours, lambda x: x.expand(times, m, n).contiguous(), (x,), x.nbytes * (1 + times))
+    return Case(lambda x: std.broadcast(x, times), lambda x: x.expand(times, m, n).contiguous(), (x,), x.nbytes * (1 + times))
 
 
 @case("all-gather of {} x {} bf16", (4, 64 << 20), (4, 72))
@@ -471,27 +464,13 @@ def ring(parts, n):
 @case("all-to-all of {}, bf16 {}", (4, 1 << 25), (4, 1040))
 def all_to_all(c, n):
     x = bits((c, c, n), torch.bfloat16)
-    k = tilecc.load("std.cluster", **{"all_to_all.C": c})
-
-    def ours(x):
-        y = torch.empty_like(x)
-        k.all_to_all(x, y)
-        return y
-
-    return Case(ours, lambda x: x.transpose(0, 1).contiguous(), (x,), 2 * x.nbytes)
+    return Case(std.all_to_all, lambda x: x.transpose(0, 1).contiguous(), (x,), 2 * x.nbytes)
 
 
 @case("reduce-scatter of {}, f32 {}", (4, 1 << 24), (4, 1040))
 def reduce_scatter(c, n):
     x = numbers((c, c, n))
-    k = tilecc.load("std.cluster", **{"reduce_scatter.C": c})
-
-    def ours(x):
-        y = torch.empty((c, n), device=device)
-        k.reduce_scatter(x, y)
-        return y
-
-    return Case(ours, lambda x: x.sum(0), (x,), x.nbytes + x.nbytes // c)
+    return Case(std.reduce_scatter, lambda x: x.sum(0), (x,), x.nbytes + x.nbytes // c)
 
 
 # ---- measuring ----

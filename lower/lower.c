@@ -219,6 +219,7 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     exact_check(L);
     whole(L); /* init, roles, exit */
     memory_place(L);
+    deal_room(L);
     if (L->failed) return NULL;
     if (plan) explain_kernel(L);
     return L->ir;

@@ -86,11 +86,11 @@ static void load(Lower *L, Planned *p)
 static void store(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
+    copies_values(L, &p->mi, &p->copies); /* where it goes may stand in memory: that is read while the tile arrives */
     kept_arrive(L, p->src);
     kept_overwritten(L, p);
     agent_store_sync(L);
     if (p->ordered) agent_wait_stores(L, false);
-    copies_values(L, &p->mi, &p->copies);
     make_map(L, p);
     copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
     if (mv->in_group) return;

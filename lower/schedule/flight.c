@@ -8,7 +8,6 @@
 enum {
     SM_THREADS = 2048,
     SM_CTAS = 32,
-    SM_RESERVED = 1 << 10, /* bytes of shared memory that each CTA takes beyond its own */
     AHEAD_MOST = 8
 };
 

@@ -10,6 +10,7 @@ typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
 #define BAR_NONE UINT32_MAX
 enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+enum { SM_RESERVED = 1 << 10 };   /* bytes of an SM's shared memory that each CTA takes beyond its own */
 enum { FLIGHT_BYTES = 48 << 10 }; /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
 
 typedef struct Ring {

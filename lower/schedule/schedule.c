@@ -32,19 +32,20 @@ void schedule_plan(Lower *L)
     s->planning = false;
 }
 
-/* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead. Of several schedules
+/* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead; and pixels that im2col copies read again
+ * for other taps are to go like what is stored, or they drive out lines that are half written. Of several schedules
  * the first one is for launches that move so much that hints pay; and where they are off, copies that carry none are faster. */
 static void hints(Lower *L)
 {
     Sched *s = L->sched;
     if (L->k->hints < 0 && L->c->hints == 0) return;
     FOR_MOVES(s, p)
-        if (p->across && p->agent == AG_WORK && p->st->move->reduce >= 0) p->across->reduces = true;
+        if (p->across && p->st->move->kind == MOVE_STORE && p->st->move->reduce >= 0) p->across->reduces = true;
     FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
         bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
         if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
-        if (kind == MOVE_LOAD) p->mi.hint = p->across->reduces ? HINT_FIRST : HINT_LAST;
+        if (kind == MOVE_LOAD) p->mi.hint = p->across->reduces || is_im2col(p->st->move) ? HINT_FIRST : HINT_LAST;
         if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
     }
 }

@@ -33,6 +33,8 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.copy:copy4 "$d" src="$work/a.npy" dst="$of[3,2,70,80]:$work/b.npy" && same a b
     make "${t#*:}" 2,3,2,70,80 a
     case_ std.copy:copy5 "$d" src="$work/a.npy" dst="$of[2,3,2,70,80]:$work/b.npy" && same a b
+    make "${t#*:}" 50,80 a
+    case_ std.copy:repeat "$d" x="$work/a.npy" out="$of[3,50,80]:$work/b.npy" && map a b 0 0 0,80,1 3,50,80
     case $of in u8 | s64) v=3 ;; *) v=0 ;; esac
     case_ std.copy:constant "$d" y="$of[77,48]:$work/b.npy" -D constant.V=$v && constant "${t#*:}" 77,48 $v a && same a b
 
@@ -94,9 +96,21 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.ragged:copy "$d" from="$work/a.npy" offs="$work/i.npy" to="$work/c.npy:$work/b.npy" at="$work/j.npy" && {
         "$REFERENCE" take "$work/a.npy" "$work/l.npy" 9 "$work/d.npy" && scatter d k c b
     }
+    # rows of no group, behind the last one more than a group of the batch has; chunks that end inside rows
     numbers_of i4 2,5,5,9 i
-    make "${t#*:}" 12,144 c
-    case_ std.ragged:rest "$d" offs="$work/i.npy" out="$work/c.npy:$work/b.npy" && rows c b -1,-1,2,3,4,5,6,7,8,-1,-1,-1
+    make "${t#*:}" 3,4,144 a
+    reshape a 12,144 c
+    for chunk in 16 2048; do
+        case_ std.ragged:pack "$d" -D pack.C=$chunk x="$work/a.npy" offs="$work/i.npy" out="$of[22,144]:$work/b.npy" &&
+            rows c b -1,-1,0,1,2,8,9,10,11,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1
+    done
+    numbers_of i4 0,7,7,9 i # a group that is longer than the batch, and one beyond the end
+    case_ std.ragged:pack "$d" x="$work/a.npy" offs="$work/i.npy" out="$of[8,144]:$work/b.npy" && rows c b 0,1,2,3,-1,-1,-1,8
+    numbers_of i4 1,4,4,9 i
+    make "${t#*:}" 7,144 a
+    if case_ std.ragged:unpack "$d" -D unpack.C=32 x="$work/a.npy" offs="$work/i.npy" out="$of[3,4,144]:$work/b.npy"; then
+        reshape b 12,144 c && rows a c 1,2,3,-1,-1,-1,-1,-1,4,5,6,-1
+    fi
 
     make "${t#*:}" 70,64 a
     make "${t#*:}" 70,272 c
@@ -208,6 +222,8 @@ case_ std.halo:halo_nhwc -D halo_nhwc.T=f32 -D halo_nhwc.BC=16 x="$work/a.npy" y
 small f32 5,40,144 100 a
 constant f4 40,144 0 c
 case_ std.sums:split_k part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
+case_ std.sums:few -D few.S=5 -D few.T=f32 -D few.U=f32 part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
+case_ std.sums:few_alike -D few_alike.S=5 part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
 small f32 40,144 100 c
 case_ std.sums:accumulate part="$work/a.npy" out="$work/c.npy:$work/b.npy" && sum a c b
 # Tokens of three rows each: to the sums of the rows what gathering them and summing up gives.

@@ -146,6 +146,22 @@ def _dims(src, dst):
     return out or [[1, 1, 1]]
 
 
+def _in_lines(dims, size):
+    """Few long rows as matrices of their own, so that a tile is a part of one of them."""
+    n = _columns(dims[-1][0], size)
+    few = len(dims) in (2, 3, 4) and dims[-2][0] * n * size < 32768 and dims[-1][0] > n and dims[-1][0] % n == 0
+    return [*dims[:-1], [dims[-1][0] // n, n, n], [n, 1, 1]] if few else dims
+
+
+def _lines(x):
+    """A contiguous array as a matrix of lines of 512 bytes or 256 elements; None where it is no such one."""
+    n = min(256, 512 // _size(x))
+    total = math.prod(x.shape)
+    if total % n or _strides(array(x)) != list(_row_major(x.shape)):
+        return None
+    return _view(x, (total // n, n), (n, 1))
+
+
 def _move(x, y):
     """y = x, of the same shape, whatever their strides: a copy, or a transpose where their innermost dimensions differ."""
     src, dst = array(x), array(y)
@@ -160,6 +176,8 @@ def _move(x, y):
         raise ValueError("an array without an innermost stride of 1, which no copy engine takes")
     j, k = rows[-1], columns[-1]
     dims = [d for i, d in enumerate(dims) if i not in (j, k)] + ([dims[k]] if j != k else []) + [dims[j]]
+    if j == k:
+        dims = _in_lines(dims, _size(x))
     if len(dims) > 5:
         raise ValueError(f"{len(dims)} dimensions that do not lie together; at most 5 do")
     from_ = _view(x, [d[0] for d in dims], [d[1] for d in dims])
@@ -403,8 +421,13 @@ def roll(x, shift, dim=0):
     if dim % 2:
         a, b = _bits(x), _bits(y)
         _kernel("rows", "roll_columns", T=array(a).dtype)(a, b, shift % x.shape[1])
+        return y
+    shift, lines = -shift % x.shape[0], _lines(x)
+    if lines is not None and shift * x.shape[1] % lines.shape[1] == 0:
+        x, to, shift = lines, _lines(y), shift * x.shape[1] // lines.shape[1]
     else:
-        _kernel("rows", "roll", T=t)(x, y, -shift % x.shape[0])
+        to = y
+    _kernel("rows", "roll", T=t)(x, to, shift)
     return y
 
 
@@ -418,15 +441,26 @@ def flip(x, dim=0):
 # ---- sums ----
 
 
-def split_k(parts, dtype=None):
-    """The sum of parts[s, :, :] over s, in order, in f32 (integers and f64 in their own type), rounded to dtype (that of parts) once."""
-    t = _shaped(parts, 3, "a stack of matrices")
-    out = _empty(parts, parts.shape[1:], dtype)
-    k = _kernel("sums", "split_k", T=t, U=array(out).dtype, A=t if t[0] in "us" or t == "f64" else "f32")
-    if parts.shape[0] == 0:
+def _sums(parts, out):
+    """out = the sum of parts[s, :, :] over s. Few parts are loaded together; what goes through DRAM for long goes through rings."""
+    n, t, u = parts.shape[0], array(parts).dtype, array(out).dtype
+    types = {"T": t, "U": u, "A": t if t[0] in "us" or t == "f64" else "f32"}
+    if n == 0:
         return fill(out, 0)
+    if not 2 <= n <= 8 or math.prod(parts.shape) * _size(parts) > 256 << 20:
+        k = _kernel("sums", "split_k", **types)
+    elif len(set(types.values())) == 1:
+        k = _kernel("sums", "few_alike", T=t, S=n)
+    else:
+        k = _kernel("sums", "few", S=n, **types)
     _launch(k, parts, out)
     return out
+
+
+def split_k(parts, dtype=None):
+    """The sum of parts[s, :, :] over s, in order, in f32 (integers and f64 in their own type), rounded to dtype (that of parts) once."""
+    _shaped(parts, 3, "a stack of matrices")
+    return _sums(parts, _empty(parts, parts.shape[1:], dtype))
 
 
 def accumulate(parts, out):
@@ -436,55 +470,62 @@ def accumulate(parts, out):
     return out
 
 
-# ---- what the CTAs of a cluster give each other ----
+# ---- what parts give each other ----
 
 
-def _cluster(x, rank):
-    """The number of CTAs, each of which has a part x[r]."""
+def _parts(x, rank):
+    """x has a part for each of C, of which each again has one for each where rank is 3."""
     _shaped(x, rank, "an array [C, L]" if rank == 2 else "an array [C, C, L]")
-    c = x.shape[0]
-    if not 2 <= c <= 8 or x.shape[rank - 2] != c:
-        raise ValueError(f"a cluster of 2 to 8 has a part for each, this has {tuple(x.shape)}")
-    return {"T": array(x).dtype, "C": c}
+    if x.shape[0] != x.shape[rank - 2]:
+        raise ValueError(f"each part has one for each, {x.shape[0]}; this has {x.shape[1]}")
+
+
+def _repeat(x, y):
+    """y[r, ..] = x for all r."""
+    lines = _lines(x)
+    if lines is not None:
+        x, y = lines, _view(y, (y.shape[0], *lines.shape), _row_major((y.shape[0], *lines.shape)))
+    _launch(_kernel("copy", "repeat", T=array(x).dtype), x, y)
 
 
 def broadcast(x, copies):
-    """out[r, :, :] = x for r below `copies`: a matrix crosses L2 once for a cluster of 4, or 2."""
-    t = _rows(x)
+    """out[r, :, :] = x for r below `copies`: a matrix is read once."""
+    _rows(x)
     y = _empty(x, (copies, *x.shape))
-    _launch(_kernel("cluster", "broadcast", T=t, C=next(c for c in (4, 2, 1) if copies % c == 0)), x, y)
+    _repeat(x, y)
     return y
 
 
 def all_gather(x):
-    """out[r, k, :] = x[k, :]: each of the C CTAs of a cluster has all parts."""
-    k = _kernel("cluster", "all_gather", **_cluster(x, 2))
+    """out[r, k, :] = x[k, :]: each of C has all parts."""
+    _parts(x, 2)
     y = _empty(x, (x.shape[0], *x.shape))
-    _launch(k, x, y)
+    _repeat(x, y)
     return y
 
 
 def ring(x):
     """out[r, :] = x[(r - 1) mod C, :]: each hands its part to the next."""
-    k = _kernel("cluster", "ring", **_cluster(x, 2))
-    y = _empty(x, x.shape)
-    _launch(k, x, y)
-    return y
+    _parts(x, 2)
+    return roll(x, 1)
 
 
 def all_to_all(x):
     """out[r, k, :] = x[k, r, :]: each hands a part to every other."""
-    k = _kernel("cluster", "all_to_all", **_cluster(x, 3))
-    y = _empty(x, x.shape)
-    _launch(k, x, y)
-    return y
+    _parts(x, 3)
+    return _move(x.swapaxes(0, 1), _empty(x, x.shape))
 
 
 def reduce_scatter(x):
-    """out[r, :] = the sum of x[k, r, :] over k, in the order k = r, r - 1, .. round about; types that threads add."""
-    k = _kernel("cluster", "reduce_scatter", **_cluster(x, 3))
+    """out[r, :] = the sum of x[k, r, :] over k, in order, in f32 (integers and f64 in their own type), rounded once."""
+    _parts(x, 3)
     y = _empty(x, x.shape[1:])
-    _launch(k, x, y)
+    lines = _lines(y) if _strides(array(x)) == list(_row_major(x.shape)) else None
+    if lines is None:
+        _sums(x, y)
+    else:
+        shape = (x.shape[0], *lines.shape)
+        _sums(_view(x, shape, _row_major(shape)), lines)
     return y
 
 
@@ -688,7 +729,6 @@ def pack(x, offs, rows):
     y = _empty(x, (rows, x.shape[2]))
     if 0 in x.shape:
         return fill(y, 0)
-    _launch(_kernel("ragged", "rest", **types), offs, y)
     _launch(_kernel("ragged", "pack", **types), x, offs, y)
     return y
 
