@@ -190,7 +190,7 @@ expect 0 "$quietly" tune plain.tile N=64..1024 -Wno-performance
 [ -s plain.svg ] || fail 'no plot'
 rm -f plain.*
 
-# Two things that gain are tried together; what has hints is for launches of more than the L2 holds.
+# Two things that gain are tried together; what has hints is for launches of far more than the L2 holds.
 expect 0 "$quietly" tune -v copy.tile:copy M=64..1024 N=64 -Wno-performance --plot=off -o found
 contains out '^\| BM=16 by launch hints off \|'
 contains out '^\| BM=16 hints on \| - \| -'
