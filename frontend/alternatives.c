@@ -71,10 +71,11 @@ static const TParam *param_of(Checked *ch, const Item *k, const char *name)
     return NULL;
 }
 
-/* The first of n alternatives that has the wish's values; n: none has. */
+/* Of n alternatives the one that the wish counts, or the first that has its values; n: none has. */
 static uint32_t alternative_with(Checked *ch, const Item *k, const Wish *w, uint32_t n)
 {
     uint32_t i = 0;
+    if (w->alternative) return (uint32_t)(w->alternative - 1);
     while (i < n && !alternative_is(ch, k, i, w)) i++;
     return i;
 }
@@ -84,15 +85,15 @@ static bool has_clc(const Checked *ch)
     return ch->c->target && target_has(ch->c->target, form_info(FORM_CLC_TRY_CANCEL)->feature);
 }
 
-/* false: -D gives one of its parameters other values, or it is for other targets. */
-static bool allowed(Checked *ch, const Item *k, const Wish *w)
+/* false: -D gives one of its parameters other values, or leaves fewer of n alternatives, or it is for other targets. */
+static bool allowed(Checked *ch, const Item *k, const Wish *w, uint32_t n)
 {
-    if (w->deal == DEAL_CLC && !has_clc(ch)) return false;
+    if ((w->deal == DEAL_CLC && !has_clc(ch)) || w->alternative > n) return false;
     for (uint32_t v = 0; v < w->values.n; v++) {
         const TParam *t = param_of(ch, k, w->values.v[v].name);
         const char *given = t ? define_value(ch, k, t) : NULL;
         bool found = !given;
-        for (uint32_t i = 0, n = given ? alternatives_of(ch, k, t) : 0; i < n; i++)
+        for (uint32_t i = 0, of = given ? alternatives_of(ch, k, t) : 0; i < of; i++)
             found |= same_value(alternative_of(ch->c->arena, given, i), w->values.v[v].value);
         if (!found) return false;
     }
@@ -126,12 +127,17 @@ static void check_lines(Checked *ch, const TuneFile *f, bool pin)
             if (!param_of(ch, k, l->wish->values.v[v].name))
                 unknown(ch, l, pin, l->wish->span,
                         arena_printf(a, "`%s` is no compile-time parameter of `%s`", l->wish->values.v[v].name, l->kernel));
+        uint32_t most = 1;
+        for (const TParam *t = k ? k->tparams : NULL; t; t = t->next)
+            if (of_source(t) > most) most = of_source(t);
+        if (k && !l->left && l->wish->alternative > most)
+            unknown(ch, l, pin, l->wish->span, arena_printf(a, "`%s` has %u alternative%s", l->kernel, most, most == 1 ? "" : "s"));
     }
 }
 
 static bool same_wish(const Wish *a, const Wish *b)
 {
-    bool same = a->deal == b->deal && a->stages == b->stages && a->hints == b->hints && a->values.n == b->values.n;
+    bool same = a->alternative == b->alternative && a->deal == b->deal && a->stages == b->stages && a->hints == b->hints && a->values.n == b->values.n;
     for (uint32_t i = 0; same && i < a->values.n; i++)
         same = strcmp(a->values.v[i].name, b->values.v[i].name) == 0 && same_value(a->values.v[i].value, b->values.v[i].value);
     return same;
@@ -154,13 +160,13 @@ static bool of_gpu(const TuneLine *l, const char *kernel, const char *gpu)
 }
 
 /* Where one line of a kernel and GPU is left out they all are: of others it is not known what they would be worth without it. */
-static void leave_out(Checked *ch, const Item *k, const TuneFile *f)
+static void leave_out(Checked *ch, const Item *k, const TuneFile *f, uint32_t n)
 {
     const char *name = names_text(ch->c->names, k->name.name);
     for (uint32_t i = 0; i < f->lines.n; i++) {
         TuneLine *l = &f->lines.v[i];
         if (strcmp(l->kernel, name) != 0) continue;
-        if (!l->left && allowed(ch, k, l->wish)) continue;
+        if (!l->left && allowed(ch, k, l->wish, n)) continue;
         for (uint32_t o = 0; o < f->lines.n; o++)
             if (of_gpu(&f->lines.v[o], name, l->gpu)) f->lines.v[o].left = true;
     }
@@ -182,7 +188,7 @@ static void tuned(Checked *ch, const Item *k, uint32_t n)
     const char *name = names_text(ch->c->names, k->name.name);
     uint32_t from = ch->schedules.n - n;
     if (!f) return;
-    leave_out(ch, k, f);
+    leave_out(ch, k, f, n);
     for (uint32_t i = 0; i < f->lines.n; i++) {
         const TuneLine *l = &f->lines.v[i];
         if (l->left || strcmp(l->kernel, name) != 0 || (ch->c->gpu && strcmp(l->gpu, ch->c->gpu) != 0)) continue;
@@ -202,8 +208,9 @@ static bool pinned(Checked *ch, const Item *k, uint32_t n)
     const char *name = names_text(ch->c->names, k->name.name);
     bool any = false;
     for (uint32_t i = 0; f && i < f->lines.n; i++) {
-        const TuneLine *l = &f->lines.v[i];
+        TuneLine *l = &f->lines.v[i];
         if (l->left || strcmp(l->kernel, name) != 0) continue;
+        if (l->wish->alternative > n) unknown(ch, l, true, l->wish->span, arena_printf(ch->c->arena, "of `%s` -D leaves %u alternative%s", name, n, n == 1 ? "" : "s"));
         uint32_t like = alternative_with(ch, k, l->wish, n);
         vec_push(ch->c->arena, &ch->schedules, ((Schedule){.kernel = k, .alternative = like < n ? like : 0, .wish = l->wish}));
         any = true;

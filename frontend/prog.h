@@ -307,6 +307,7 @@ typedef struct WishValue { /* of a compile-time parameter */
 } WishValue;
 typedef struct Wish {
     VEC(WishValue) values;
+    int64_t alternative; /* which of the source's, from 1 on, whatever its values are; 0: that with these values */
     PDeal deal;     /* DEAL_ANY: the compiler's choice */
     int64_t stages; /* 0: the same */
     int hints;      /* as Compilation.hints; HINTS_OPEN: that */

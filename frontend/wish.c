@@ -1,4 +1,4 @@
-/* What a schedule is to be, as text: `BM=64 by ticket stages 3 hints on`, `default` where nothing is said. */
+/* What a schedule is to be, as text: `BM=64 by ticket stages 3 hints on`, or `alternative 2 hints off`; `default` where nothing is said. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void read_value(WishText *t, Wish *w, const char *word, Span at)
 {
     const char *equals = strchr(word, '=');
     if (!equals || equals == word || !equals[1]) {
-        wish_wrong(t, at, "`%s` says nothing of a schedule: NAME=VALUE, by WAY, stages N, hints on or off, or default", word);
+        wish_wrong(t, at, "`%s` says nothing of a schedule: NAME=VALUE, alternative N, by WAY, stages N, hints on or off, or default", word);
         return;
     }
     int64_t number;
@@ -96,9 +96,11 @@ const Wish *wish_read(WishText *t)
         else if (strcmp(word, "hints") == 0) read_hints(t, w);
         else if (strcmp(word, "stages") == 0) {
             if (wish_number(t, 1, &w->stages) && w->stages > STAGES_MAX) wish_wrong(t, at, "a pipeline has at most %d stages", STAGES_MAX);
-        } else if (strcmp(word, "default") != 0) read_value(t, w, word, at);
+        } else if (strcmp(word, "alternative") == 0) wish_number(t, 1, &w->alternative);
+        else if (strcmp(word, "default") != 0) read_value(t, w, word, at);
         if (t->p < t->end && *t->p == ':') wish_wrong(t, (Span){t->at, t->at + 1}, "a `:` inside a schedule");
     }
+    if (w->alternative && w->values.n) wish_wrong(t, w->span, "an alternative by its number has the values that it has");
     if (!any) wish_wrong(t, w->span, "the schedule is missing: `default` says nothing of it");
     return t->wrong ? NULL : w;
 }

@@ -124,6 +124,39 @@ mkdir folder.tune && cp copy.tile folder.tile
 expect 1 'E0222.*folder.tune is a folder|E0222.*folder.tune .*directory' -S folder.tile
 rm -r folder.tune folder.tile copy.tune
 
+# By its number an alternative has the values that it has, whatever types and -D make of them.
+printf 'copy on "simulator" from 0: alternative 2\ncopy on "simulator" from 32768: alternative 1 by static\ncopy on "H200" from 0: alternative 2 by ticket\n' >copy.tune
+kernels 4
+expect 0 '' -Wno-performance --explain-plan copy.tile -D 'copy.BM=64|32'
+contains out '^  3: BM=64 by static$'
+contains out '2 for all other launches on simulator .measured.$'
+kernels 1 -D copy.BM=64 # which leaves one
+kernels 1 --pin 'copy: alternative 2'
+expect 0 'schedule 3 of 3: for launches that move at least 32768 bytes, as measured' run -v copy.tile:copy 'src=bf16[200,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast -Wno-performance
+expect 1 'E0221.*of .copy. -D leaves 1 alternative' -S copy.tile -D copy.BM=64 --pin 'copy: alternative 2'
+expect 1 'E0221.*.copy. has 2 alternatives' -S copy.tile --pin 'copy: alternative 3'
+refused 'an alternative by its number has the values that it has' 'copy on "H200" from 0: alternative 1 BM=8\n'
+refused '.0. where a number of at least 1 is due' 'copy on "H200" from 0: alternative 0\n'
+printf 'copy on "H200" from 0: alternative 3\n' >copy.tune
+expect 0 'W0002.*.copy. has 2 alternatives' -S copy.tile -Wno-performance
+rm -f copy.tune
+
+# What was measured of the library is built in, for the GPU that it was measured on; a file of the same name is a file.
+expect 0 '' -Wno-performance --explain-plan std.copy
+contains out 'on NVIDIA H100 80GB HBM3 .measured.$'
+expect 0 '' -Wno-performance --explain-plan std.copy --tune=off
+! grep -q measured out || fail "--tune=off: $(grep measured out)"
+printf 'copy1 on "simulator" from 0: alternative 1\n' >own.tune
+expect 0 'schedule 1 of 3: for all other launches, as measured' run -v --tune=own.tune std.copy:copy1 'src=bf16[64]' 'dst=bf16[N]:y.npy' --device=sim:fast -Wno-performance
+expect 0 'schedule 3 of 3: for all other launches$' run -v std.copy:copy1 'src=bf16[64]' 'dst=bf16[N]:y.npy' --device=sim:fast -Wno-performance
+mkdir std
+cp copy.tile std/copy.tile
+cp own.tune std/copy.tune
+expect 0 'std/copy.tune:1:1' -S std/copy.tile -o x.ptx -Wno-performance -MD
+contains err 'W0002.*no kernel .copy1.'
+contains x.d 'std/copy.tune'
+rm -r std own.tune
+
 # Sizes follow from what is said; extents may be computed; contents and scalars may be given; without a word the first size varies.
 expect 0 "$quietly" tune copy.tile:gather V=64 R=4..64 n=0 'idx=s32[R]~7%64' -o found --plot=drawn -Wno-performance
 contains found '^gather on "simulator" from 0: '
@@ -157,7 +190,7 @@ expect 0 "$quietly" tune plain.tile N=64..1024 -Wno-performance
 [ -s plain.svg ] || fail 'no plot'
 rm -f plain.*
 
-# Two things that gain are tried together; what has hints is for launches of more than the L2 holds.
+# Two things that gain are tried together; what has hints is for launches of far more than the L2 holds.
 expect 0 "$quietly" tune -v copy.tile:copy M=64..1024 N=64 -Wno-performance --plot=off -o found
 contains out '^\| BM=16 by launch hints off \|'
 contains out '^\| BM=16 hints on \| - \| -'

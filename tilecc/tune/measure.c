@@ -7,9 +7,9 @@
 #include "tilecc/cli.h"
 #include "tilecc/tune/tune.h"
 
-enum { WARM_UP = 3, TRIALS = 7, MANY = 20, FEW = 3 };
+enum { ROUNDS = 4, WARM_UP = 2, TRIALS = 2, MANY = 20, FEW = 3 };
 static const double LONG_MS = 0.2;               /* a launch that is measured few times */
-enum { LEAST_BYTES = 64 << 20, COPY_BYTES = 256 << 20, COPIES = 10 };
+enum { LEAST_BYTES = 64 << 20, COPY_BYTES = 256 << 20, COPIES = 10, IN_FRONT = 4 };
 
 static int failed(tile_status s, const tile_error *e)
 {
@@ -178,8 +178,8 @@ static void measure_copy(Tune *t, const Scratch *s)
     t->copy = best;
 }
 
-/* The least of several trials: what disturbs them only adds. Small launches in a row, behind a copy that lasts while the host hands them over: what
- * counts then is the device. */
+/* The least of some trials: what disturbs them only adds. Small launches in a row, behind copies that last while the host hands them over: what counts
+ * then is the device. */
 static tile_status time_launches(const Tune *t, const Scratch *s, tile_args *args, double *ms, tile_error *e)
 {
     double least = 0, v = 0;
@@ -188,7 +188,7 @@ static tile_status time_launches(const Tune *t, const Scratch *s, tile_args *arg
     for (int i = 0; i < WARM_UP && status == TILE_OK; i++) status = tile_time(args, NULL, 1, ms, e);
     int n = *ms < LONG_MS ? MANY : FEW;
     for (int i = 0; i < TRIALS && status == TILE_OK; i++) {
-        if (n == MANY && s->bytes) status = tile_copy(t->device, s->to, s->from, s->bytes, NULL, e);
+        for (int k = 0; k < IN_FRONT && n == MANY && s->bytes && status == TILE_OK; k++) status = tile_copy(t->device, s->to, s->from, s->bytes, NULL, e);
         if (status == TILE_OK) status = tile_time(args, NULL, n, &v, e);
         if (i == 0 || v < least) least = v;
     }
@@ -196,19 +196,21 @@ static tile_status time_launches(const Tune *t, const Scratch *s, tile_args *arg
     return status;
 }
 
-/* With hints launches keep what they read for the same launch to come, which is what follows here, at the cost of what others would have found. Where
- * the L2 holds all that is no gain. */
-static bool hinted(const Candidate *c)
+/* With hints a launch keeps what it has read for the next one, which here reads the same again: no gain but in launches that read far more than the L2 holds. */
+static bool flatters(const Candidate *c, const tile_launch_facts *f)
 {
-    return strstr(c->schedule, "hints on") != NULL;
+    return strstr(c->schedule, "hints on") != NULL && f->traffic / 4 <= f->l2;
 }
 
-static void note_scatter(Tune *t, size_t point, double apart)
+/* Of all rounds the least counts; how far the next one is from it says how times scatter. */
+static void keep(Candidate *c, size_t point, double ms)
 {
-    if (apart > t->scatter[point]) t->scatter[point] = apart;
+    double *least = &c->ms[point], *next = &c->next[point];
+    if (*least == 0 || ms < *least) *next = *least, *least = ms;
+    else if (*next == 0 || ms < *next) *next = ms;
 }
 
-/* A launch that is refused leaves no time: the schedule is not for that size. Measured again, the least counts. */
+/* A launch that is refused leaves no time: the schedule is not for that size. */
 static int measure_one(Tune *t, const Scratch *s, Candidate *c, const RunArgs *typed, size_t point)
 {
     tile_args *args = NULL;
@@ -218,12 +220,10 @@ static int measure_one(Tune *t, const Scratch *s, Candidate *c, const RunArgs *t
     int code = status == TILE_OK ? run_args_bind_again(typed, args) : failed(status, &e);
     if (code == EXIT_OK) {
         status = tile_launch_info(args, &f, &e);
-        bool counts = status == TILE_OK && !(hinted(c) && f.traffic <= f.l2), again = c->ms[point] > 0;
-        double ms = 0, before = c->ms[point];
-        if (counts) status = time_launches(t, s, args, &ms, &e);
+        double ms = 0;
+        if (status == TILE_OK && !flatters(c, &f)) status = time_launches(t, s, args, &ms, &e);
         c->bytes[point] = status == TILE_OK && f.traffic ? (double)f.traffic : run_args_traffic(typed);
-        c->ms[point] = status != TILE_OK ? 0 : again && before < ms ? before : ms;
-        if (again && status == TILE_OK) note_scatter(t, point, before < ms ? ms / before - 1 : before / ms - 1);
+        if (status == TILE_OK && ms > 0) keep(c, point, ms);
         if (status != TILE_OK && (status != TILE_ERROR_CHECK || c == t->v)) { /* the program itself must be able to */
             progress_end(t);
             code = failed(status, &e);
@@ -233,7 +233,7 @@ static int measure_one(Tune *t, const Scratch *s, Candidate *c, const RunArgs *t
     return code;
 }
 
-/* The candidates from `from` on, and the program as it is again: how far apart its times lie is how they all scatter. */
+/* The candidates from `from` on, and with them the program as it is, in rounds, so that all see the device as it is at the time. */
 static int measure_point(Tune *t, const Scratch *s, size_t point, size_t from)
 {
     RunArgs typed = {0};
@@ -248,13 +248,16 @@ static int measure_point(Tune *t, const Scratch *s, size_t point, size_t from)
         tile_status status = tile_args_new(t->v[0].kernel, &args, &e);
         code = status == TILE_OK ? run_args_bind(&typed, t->device, args) : failed(status, &e);
     }
-    for (size_t i = from; i <= t->n && code == EXIT_OK; i++) {
+    size_t round = t->n - from + 1, all = t->simulated ? round : ROUNDS * round;
+    for (size_t i = 0; i < all && code == EXIT_OK; i++) {
         char what[128];
-        size_t c = i < t->n ? i : 0;
-        snprintf(what, sizeof what, "schedule %zu of %zu, %s", i + 1, t->n, c ? t->v[c].schedule : "as it is");
+        size_t c = i % round ? from + i % round - 1 : 0;
+        snprintf(what, sizeof what, "schedule %zu of %zu, %s", c + 1, t->n, c ? t->v[c].schedule : "as it is");
         progress(t, "measuring size", point, t->sizes.npoints, what);
         code = measure_one(t, s, &t->v[c], &typed, point);
     }
+    const Candidate *own = &t->v[0];
+    t->scatter[point] = own->next[point] > 0 ? own->next[point] / own->ms[point] - 1 : 0;
     tile_args_free(args);
     run_args_free(&typed, t->device);
     tune_arguments_free(texts, n);
@@ -284,7 +287,7 @@ int tune_measure(Tune *t)
 {
     Scratch s = {0};
     if (!t->simulated && scratch_open(t, &s)) measure_copy(t, &s);
-    int code = measure_from(t, &s, 0);
+    int code = measure_from(t, &s, 1);
     if (code == EXIT_OK) add_combinations(t);
     if (code == EXIT_OK && t->combined) code = compile_from(t, t->n - t->combined);
     if (code == EXIT_OK && t->combined) code = measure_from(t, &s, t->n - t->combined);

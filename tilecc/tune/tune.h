@@ -50,6 +50,7 @@ typedef struct Candidate {
     tile_module *module;
     tile_kernel *kernel;
     double ms[TUNE_POINTS];    /* of a launch; 0: not possible there */
+    double next[TUNE_POINTS];  /* the second least that was measured; 0: there is none */
     double bytes[TUNE_POINTS]; /* that it moves */
 } Candidate;
 typedef struct Tune {
