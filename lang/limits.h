@@ -10,6 +10,8 @@ enum {
     CTA_THREADS_MOST = 1024,      /* CUDA guide, Technical Specifications */
     CLUSTER_CTAS_MOST = 16,       /* beyond the portable 8 the device says whether it fits */
     NAMED_BARRIERS = 16,          /* PTX ISA, bar, barrier */
+    PARAM_BYTES_MOST = 32764,     /* PTX ISA, Kernel Function Parameters: from 8.1 on, */
+    PARAM_BYTES_OLD = 4096,       /* before that fewer */
     MBARRIER_MOST = (1 << 20) - 1 /* PTX ISA, mbarrier: arrivals of a phase; bytes of its tx-count, to both sides of 0 */
 };
 

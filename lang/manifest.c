@@ -223,6 +223,13 @@ static bool same_tensor(const MfKernel *a, const MfTensor *x, const MfKernel *b,
     return same;
 }
 
+uint64_t manifest_param_bytes(const MfKernel *k)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < k->params.n; i++) at = k->params.v[i].kind == MF_PARAM_MAP ? (at + 63) / 64 * 64 + 128 : at + 8;
+    return at;
+}
+
 bool manifest_same_signature(const MfKernel *a, const MfKernel *b)
 {
     bool same = a->args.n == b->args.n && a->syms.n == b->syms.n && a->scalars.n == b->scalars.n && a->tensors.n == b->tensors.n && a->trusts.n == b->trusts.n;

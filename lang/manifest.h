@@ -139,6 +139,9 @@ typedef struct Manifest {
     VEC(MfKernel) kernels;
 } Manifest;
 
+/* Bytes of the parameters, laid out one after the other, each at its alignment. */
+uint64_t manifest_param_bytes(const MfKernel *k);
+
 /* Called alike: the same parameters in the same order, of the same types, extents, strides and directions. */
 bool manifest_same_signature(const MfKernel *a, const MfKernel *b);
 

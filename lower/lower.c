@@ -185,6 +185,18 @@ static void whole(Lower *L)
     body_set(L, &L->ir->exit, &L->post);
 }
 
+static void parameters_fit(Lower *L)
+{
+    const MfKernel *mf = &L->ir->mf;
+    uint64_t bytes = manifest_param_bytes(mf);
+    uint32_t maps = 0;
+    if (bytes <= PARAM_BYTES_MOST) return;
+    for (uint32_t i = 0; i < mf->params.n; i++) maps += mf->params.v[i].kind == MF_PARAM_MAP;
+    Diag *g = lower_error(L, E0909, L->k->span, "the parameters of kernel `%s` take %llu bytes; a kernel has at most %d", mf->name,
+                          (unsigned long long)bytes, PARAM_BYTES_MOST);
+    diag_note(L->c->diags, g, (Span){0, 0}, "%u tensor maps of 128 bytes each, %u others of 8", maps, mf->params.n - maps);
+}
+
 IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
 {
     Lower *L = arena_new(c->scratch, Lower);
@@ -218,6 +230,7 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     independence_check(L);
     exact_check(L);
     whole(L); /* init, roles, exit */
+    parameters_fit(L);
     memory_place(L);
     deal_room(L);
     if (L->failed) return NULL;

@@ -15,21 +15,40 @@ static const char *const TAKEN[] = {
     "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short",
     "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
     "typedef", "typeid", "typename", "typeof", "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor",
-    "xor_eq", "NULL", "EOF", "stdin", "stdout", "stderr", "errno", "assert", "int32_t", "int64_t", "uint32_t", "uint64_t", "uintptr_t",
-    "module", "stream", "err", "args_", "status_",
+    "xor_eq", "NULL", "EOF", "BUFSIZ", "stdin", "stdout", "stderr", "errno", "assert", "module", "stream", "err", "args_", "status_",
 };
+
+/* How names begin that are libtile's or C's own, and macros of its headers, unless a _ ends them. */
+static const char *const TAKEN_BEFORE[] = {"tile_", "TILE_", "extent", "INT", "UINT", "SIZE_", "PTRDIFF_", "WCHAR_", "SEEK_"};
 
 typedef struct NameSet {
     Arena *arena;
     VEC(const char *) names;
-    bool words; /* those that C takes are taken */
+    const char *module; /* of parameters: what C takes is taken, and what begins with this */
 } NameSet;
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Types of C end in _t, its newer words begin with _ and a capital, predefined macros stand in two _ on each side. */
+static bool is_reserved(const NameSet *s, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof TAKEN / sizeof TAKEN[0]; i++)
+        if (strcmp(TAKEN[i], name) == 0) return true;
+    for (size_t i = 0; name[n - 1] != '_' && i < sizeof TAKEN_BEFORE / sizeof TAKEN_BEFORE[0]; i++)
+        if (begins(name, TAKEN_BEFORE[i])) return true;
+    if (n > 2 && strcmp(name + n - 2, "_t") == 0) return true;
+    if (name[0] == '_' && isupper((unsigned char)name[1]) && name[n - 1] != '_') return true;
+    if (n > 4 && begins(name, "__") && strcmp(name + n - 2, "__") == 0 && name[n - 3] != '_') return true;
+    return begins(name, s->module) && name[strlen(s->module)] == '_' && name[n - 1] != '_';
+}
 
 static bool is_taken(const NameSet *s, const char *name)
 {
-    for (size_t i = 0; s->words && i < sizeof TAKEN / sizeof TAKEN[0]; i++)
-        if (strcmp(TAKEN[i], name) == 0) return true;
-    if (s->words && strncmp(name, "shape", 5) == 0 && name[strlen(name) - 1] == '_') return true; /* the functions' own */
+    if (s->module && is_reserved(s, name)) return true;
     for (uint32_t i = 0; i < s->names.n; i++)
         if (strcmp(s->names.v[i], name) == 0) return true;
     return false;
@@ -81,7 +100,7 @@ static void take_sizes(const CInterface *c, CKernel *k, NameSet *s, Lx x)
 static CKernel kernel_of(const CInterface *c, const MfKernel *mf, NameSet *functions)
 {
     CKernel k = {.mf = mf};
-    NameSet s = {.arena = c->arena, .words = true};
+    NameSet s = {.arena = c->arena, .module = c->name};
     k.name = new_name(functions, arena_printf(c->arena, "%s_%s", c->name, mf->name));
     k.syms = arena_array(c->arena, const char *, mf->syms.n);
     k.tensors = arena_array(c->arena, CTensor, mf->tensors.n);
@@ -521,7 +540,7 @@ static void print_body(const CKernel *k, uint32_t number, Text *out)
 {
     const MfKernel *mf = k->mf;
     for (uint32_t i = 0; i < mf->tensors.n; i++) {
-        text_printf(out, "    const int64_t shape%u_[] = {", i);
+        text_printf(out, "    const int64_t extents_%u[] = {", i);
         for (int d = 0; d < mf->tensors.v[i].rank; d++) {
             if (d) text_str(out, ", ");
             print_value(k, mf->tensors.v[i].extent[d], out);
@@ -538,7 +557,7 @@ static void print_body(const CKernel *k, uint32_t number, Text *out)
             continue;
         }
         const CTensor *t = &k->tensors[index];
-        text_printf(out, "tile_bind(args_, \"%s\", (uint64_t)(uintptr_t)%s, 0, %s, %d, shape%u_, %s, err);\n", t->mf->name, t->name,
+        text_printf(out, "tile_bind(args_, \"%s\", (uint64_t)(uintptr_t)%s, 0, %s, %d, extents_%u, %s, err);\n", t->mf->name, t->name,
                     tile_type_id(t->mf->type), t->mf->rank, index, t->strides ? t->strides : "NULL");
     }
     text_str(out, "    return status_ == TILE_OK ? tile_launch(args_, stream, err) : status_;\n}\n");

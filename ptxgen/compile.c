@@ -514,13 +514,22 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
     return &j->result;
 }
 
-/* Names of libtile and its headers, which a pair of that name would hide. */
-static bool is_of_libtile(const char *name)
+/* Names of libtile and of the headers that are included, which a pair of that name would hide. */
+static bool hides(const char *name)
 {
-    static const char *const NAMES[] = {"tile", "tilecc", "tile_source", "tile_device", "tile_module", "tile_kernel", "tile_args"};
+    static const char *const NAMES[] = {"tile", "tilecc", "tile_source", "tile_device", "tile_module", "tile_kernel", "tile_args",
+                                        "stdint", "stdio", "stdlib", "string"};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
         if (strcmp(NAMES[i], name) == 0) return true;
     return false;
+}
+
+/* Between the quotes of #include. */
+static bool can_be_included(const char *name)
+{
+    for (; *name; name++)
+        if (*name == '"' || *name == '\\' || (unsigned char)*name < ' ') return false;
+    return true;
 }
 
 /* Of each kernel the first schedule: the others are called as it is, by libtile. */
@@ -536,7 +545,8 @@ static const char *write_c(Job *j, CInterface *c, tilecc_c_part part)
 {
     if (!c->file || !c->file[0]) return "the pair of files has no name";
     if (!c->images || !c->nimages) return "there is no image";
-    if (is_of_libtile(c->file)) return arena_printf(&j->arena, "`%s` is a name of libtile's: another one is needed for the kernels", c->file);
+    if (hides(c->file)) return arena_printf(&j->arena, "`%s` is a name of libtile's or of C's: another one is needed for the kernels", c->file);
+    if (!can_be_included(c->file)) return arena_printf(&j->arena, "`%s.h` can't stand in an #include: another name is needed for the kernels", c->file);
     bool digit = c->file[0] >= '0' && c->file[0] <= '9';
     char *name = arena_printf(&j->arena, "%s%s", digit ? "_" : "", c->file);
     for (char *p = name; *p; p++)

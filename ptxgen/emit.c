@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lang/limits.h"
+
 enum { HEADER_ROOM = 512 };
 
 static void put_version(Text *t, unsigned version)
@@ -159,15 +161,12 @@ static const char *param_comment(const MfKernel *mf, const MfParam *p)
     return NULL;
 }
 
-/* Bytes of the parameters as laid out one after the other, each at its alignment. */
-static uint32_t put_params(PtxWriter *w, const MfKernel *mf)
+static void put_params(PtxWriter *w, const MfKernel *mf)
 {
     Text *t = &w->out;
-    uint32_t at = 0;
     for (uint32_t i = 0; i < mf->params.n; i++) {
         const MfParam *p = &mf->params.v[i];
         bool map = p->kind == MF_PARAM_MAP;
-        at = map ? (at + 63) / 64 * 64 + 128 : at + 8;
         if (map) text_lit(t, "    .param .align 64 .b8 param_");
         else if (p->kind == MF_PARAM_ADDRESS || p->kind == MF_PARAM_COUNTER || p->kind == MF_PARAM_MAPS) text_lit(t, "    .param .u64 param_");
         else text_lit(t, "    .param .s64 param_");
@@ -181,19 +180,19 @@ static uint32_t put_params(PtxWriter *w, const MfKernel *mf)
         }
         out_line(w);
     }
-    return at;
 }
 
 static void put_signature(PtxWriter *w, const MfKernel *mf)
 {
-    enum { PARAM_BYTES_OLD = 4096, PARAM_BYTES_VERSION = 81 }; /* PTX ISA, ".entry": 32764 bytes from 8.1 on */
+    enum { PARAM_BYTES_VERSION = 81 };
     Text *t = &w->out;
     out_line(w);
     text_lit(t, ".visible .entry ");
     text_str(t, mf->entry);
     text_char(t, '(');
     out_line(w);
-    if (put_params(w, mf) > PARAM_BYTES_OLD && w->version < PARAM_BYTES_VERSION) w->version = PARAM_BYTES_VERSION;
+    put_params(w, mf);
+    if (manifest_param_bytes(mf) > PARAM_BYTES_OLD && w->version < PARAM_BYTES_VERSION) w->version = PARAM_BYTES_VERSION;
     text_char(t, ')');
     out_line(w);
     text_lit(t, ".reqntid ");

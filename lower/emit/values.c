@@ -69,13 +69,16 @@ void put_bar(Lower *L, IrOp *op, uint32_t bar, Opnd slot)
 
 static bool is_hoisted(const Lower *L, Opnd o)
 {
-    return o.v == 0 || L->values->hoisted.v[o.v - 1];
+    return o.v == 0 || (o.v <= L->values->hoisted.n && L->values->hoisted.v[o.v - 1]);
 }
 
+/* Values that others make, such as what a role counts turns by, are not in the prologue. */
 static IrVal new_value(Lower *L, IrType t, bool hoisted, const char *name)
 {
-    vec_push(L->a, &L->values->hoisted, hoisted);
-    return ir_value(L->a, L->ir, t, name);
+    IrVal v = ir_value(L->a, L->ir, t, name);
+    while (L->values->hoisted.n < v) vec_push(L->a, &L->values->hoisted, 0);
+    L->values->hoisted.v[v - 1] = hoisted;
+    return v;
 }
 
 static uint32_t key_hash(const uint64_t key[4])

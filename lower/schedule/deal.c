@@ -377,7 +377,6 @@ void deal_walk(Lower *L, Pipe *p)
     across_open(L, p);
     scope_open(L);
     if (L->sched->planning) {
-        vec_push(L->a, &L->values->hoisted, 0);
         deal_indices(L, p, (Opnd){.v = ir_value(L->a, L->ir, IR_I64, NULL)}); /* no number: what is made of one is kept */
         walk_turn(L, p->st, p, NULL);
     } else {

@@ -49,7 +49,6 @@ static void send_id(Lower *L, const Ring *ring, Opnd id)
 
 static IrOp *new_number(Lower *L, IrOpcode code, const char *name)
 {
-    vec_push(L->a, &L->values->hoisted, 0);
     IrOp *op = emit_new(L, code);
     op->type = IR_I64;
     op->dst = ir_value(L->a, L->ir, IR_I64, name);

@@ -85,6 +85,22 @@ contains none/good.d '^none/good\.c: good\.tile'
 [ "$(grep -c 'sizeof image' none/good.c)" = 1 ] || fail "an image without an assembler: $(grep 'sizeof image' none/good.c)"
 rm -r none 2-good.files.*
 
+# Names that C, its headers, libtile or the text itself take.
+cat >names.tile <<'END'
+kernel int(shape_: global f32[shape0, 64], extent_add: global f32[shape0 + extents_0, INT64_MIN], extents_0: s64, tile_bind: s64, uintptr_t: s32,
+           TILE_OK: u32, tile_status: s64, INT64_MAX: s64, SIZE_MAX: s64, __LINE__: s64, _Bool: s64, names_module: s64, names_int__strided: s64,
+           args_: s64, status_: s64, class: s64, snprintf: s64, MAP_RANK: s64, CALL: s64, REQUIRED: s64) {
+    shared t: f32[4, 64];
+    fill t = 0;
+    move t -> shape_[0, 0];
+}
+END
+expect 0 '' -Wno-performance --emit=c names.tile
+compiles names
+expect 0 '' -Wno-performance --emit=c-driver names.tile
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only names.c >log 2>&1 || fail "names in front of the driver: $(head -5 log)"
+rm names.*
+
 # What can't be.
 expect 2 "sm_90a,sm_100a" -S good.tile -arch sm_90a,sm_100a
 expect 2 'stands there twice' --emit=c good.tile -arch sm_90a,sm_90a
@@ -93,6 +109,8 @@ expect 2 'unknown target .sm_9' --emit=c good.tile -arch sm_90a,sm_9
 expect 2 'writes two files' --emit=c good.tile -o -
 expect 2 'no name' --emit=c good.tile -o ./.c
 expect 2 "a name of libtile's" --emit=c good.tile -o tile
+expect 2 "or of C's" --emit=c good.tile -o stdio.h
+expect 2 "can't stand in an #include" --emit=c good.tile -o 'a"b'
 expect 1 'E0' --emit=c bad.tile
 rm -f kernels.c kernels.h calls log
 only_files kernels.tile

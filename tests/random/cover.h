@@ -34,6 +34,7 @@ typedef enum RowKind {
     ROW_WORD,
     ROW_CONDITION,
     ROW_LOOP,
+    ROW_NEST,
     ROW_KINDS
 } RowKind;
 void rows_make(void);
@@ -41,6 +42,7 @@ int row_count(void);
 const char *row_text(int row);                /* "op tma.load" */
 void row_hit(RowKind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void row_production(int rule);
+void nest_rows(void (*row)(const char *statement, const char *around)); /* cover_nest.c */
 extern long *row_hits; /* shared by all processes */
 
 #endif

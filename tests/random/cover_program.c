@@ -17,6 +17,14 @@ static int source_of(const Program *p, const Expr *e)
     return a > b ? a > own ? a : own : b > own ? b : own;
 }
 
+static void count_range(const Program *p, const char *loop, const Expr *from, const Expr *turns)
+{
+    int source = from ? source_of(p, from) : 0;
+    if (turns->kind == X_NUM && turns->n < 0) row_hit(ROW_LOOP, "%s, to below the first", loop);
+    if (source) row_hit(ROW_LOOP, "%s, from %s", loop, SOURCE_NAMES[source]);
+    else if (from) row_hit(ROW_LOOP, "%s, from %s", loop, from->n < 0 ? "below 0" : "a number");
+}
+
 static void count_block(const Program *p, const Stmt *s)
 {
     static const char *const turns[] = {"0", "1", "more"};
@@ -26,8 +34,10 @@ static void count_block(const Program *p, const Stmt *s)
         if (s->kind == S_IF && (s->times[0] || s->times[1]))
             row_hit(ROW_CONDITION, "%s, %s%s", SOURCE_NAMES[source_of(p, s->e)],
                     !s->times[1] ? "never" : !s->times[0] ? "always" : "sometimes", s->other ? ", with else" : "");
+        const char *loop = s->kind == S_FOR ? "for" : across ? "pipeline across grid" : "pipeline";
+        for (int i = 0; i < s->ref && (s->kind == S_FOR || s->kind == S_PIPELINE); i++) count_range(p, loop, s->from[i], s->range[i]);
         for (int i = 0; i < 3 && (s->kind == S_FOR || s->kind == S_PIPELINE); i++)
-            if (s->times[i]) row_hit(ROW_LOOP, "%s, %s turns", s->kind == S_FOR ? "for" : across ? "pipeline across grid" : "pipeline", turns[i]);
+            if (s->times[i]) row_hit(ROW_LOOP, "%s, %s turns", loop, turns[i]);
         count_block(p, s->body);
         count_block(p, s->other);
     }

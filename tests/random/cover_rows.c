@@ -16,7 +16,8 @@ static const char *const KINDS[ROW_KINDS] = {
     [ROW_PRODUCTION] = "production",   [ROW_CLAUSE] = "clause",       [ROW_OP] = "op",     [ROW_FORM] = "form",
     [ROW_INSTRUCTION] = "instruction", [ROW_TYPE] = "type",           [ROW_CONVERT] = "convert", [ROW_CONVERT_SAT] = "convert_sat",
     [ROW_THREADS] = "threads",         [ROW_REDUCTION] = "reduction", [ROW_MAP] = "map",   [ROW_WORD] = "word",
-    [ROW_CONDITION] = "condition",     [ROW_LOOP] = "loop"};
+    [ROW_CONDITION] = "condition",     [ROW_LOOP] = "loop",
+    [ROW_NEST] = "nest"};
 
 const char *const SOURCE_NAMES[SOURCES] = {"constants", "sizes", "indices", "cta", "rank", "let", "var", "data"};
 
@@ -150,6 +151,11 @@ static void words(const char *kind)
     }
 }
 
+static void add_nest(const char *statement, const char *around)
+{
+    add(KINDS[ROW_NEST], "%s in %s", statement, around);
+}
+
 static void make(RowKind k)
 {
     const char *kind = KINDS[k];
@@ -194,8 +200,15 @@ static void make(RowKind k)
         for (int o = 0; o < 9; o++) {
             static const char *const loops[] = {"for", "pipeline", "pipeline across grid"}, *const turns[] = {"0", "1", "more"};
             add(kind, "%s, %s turns", loops[o / 3], turns[o % 3]);
+            if (o % 3) continue;
+            add(kind, "%s, from a number", loops[o / 3]);
+            add(kind, "%s, from below 0", loops[o / 3]);
+            add(kind, "%s, to below the first", loops[o / 3]);
+            for (int s = 1; s < SOURCES; s++)
+                if (s < 2 || (o < 6 && (s == 2 || s == SOURCES - 1))) add(kind, "%s, from %s", loops[o / 3], SOURCE_NAMES[s]);
         }
         return;
+    case ROW_NEST: nest_rows(add_nest); return;
     case ROW_KINDS: return;
     }
 }

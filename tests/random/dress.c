@@ -257,7 +257,7 @@ bool put_call_of(Out *o, const Stmt *s)
     const Program *p = o->p;
     const char *text = s->text ? s->text : "";
     if (!o->functions || !plain_region(p, &s->src) || !plain_region(p, &s->dst)) return false;
-    if (dress_odds(p, 64 * s->src.ref + s->dst.ref, 41) >= 12) return false;
+    if (dress_odds(p, 64 * s->src.ref + s->dst.ref, 41) >= 18) return false;
     bool map = !strncmp(text, " via m", 6);
     if (map ? strchr(text + 1, ' ') != strrchr(text, ' ') : *text && strcmp(text, " via bulk") && strcmp(text, " via threads"))
         return false;

@@ -11,7 +11,8 @@ static const struct Family {
     bool tree;      /* it is made of statements that mean what they say */
 } FAMILIES[] = {{form_threads, 6, false, false}, {form_reduce, 4, false, false}, {form_cluster, 10, false, false},
                 {form_maps, 8, false, false},    {form_modes, 5, false, false},  {form_words, 7, false, false},
-                {form_conditions, 3, false, true}, {form_modes, 13, true, false}, {form_tmem, 15, true, false}};
+                {form_conditions, 3, false, true}, {form_nest, 4, false, false}, {form_modes, 13, true, false}, {form_tmem, 15, true, false},
+                {form_nest, 4, true, false}};
 enum { NFAMILIES = sizeof FAMILIES / sizeof *FAMILIES };
 
 int64_t draw(Gen *g, int64_t low, int64_t high)

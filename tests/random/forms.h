@@ -32,5 +32,6 @@ void form_modes(Gen *g, int which);    /* forms_modes.c */
 void form_tmem(Gen *g, int which);     /* forms_tmem.c */
 void form_conditions(Gen *g, int which); /* forms_conditions.c */
 void form_words(Gen *g, int which);    /* forms_words.c */
+void form_nest(Gen *g, int which);     /* forms_nest.c */
 
 #endif

@@ -77,12 +77,16 @@ void form_conditions(Gen *g, int which)
         if (k / 3 % 2) fill_row(g, tile, row - 1, rng_in(&g->rng, -9, 9));
         g->tail = tail;
     }
-    Stmt *never = emit(g, S_FOR), **tail = g->tail; /* a size that is 0 */
-    never->ref = 1;
-    never->range[0] = x_ref(g, X_SIZE, new_size(g, 0, true));
-    never->index[0] = new_var(g, "i");
-    g->tail = &never->body;
-    fill_row(g, tile, 0, 99);
-    g->tail = tail;
+    const Expr *const starts[] = {i, s.data, x_num(g, -2)};
+    for (int k = 0; k < 2; k++) { /* a size that is 0 */
+        Stmt *never = emit(g, k ? S_PIPELINE : S_FOR), **tail = g->tail;
+        never->ref = 1;
+        never->from[0] = starts[(which + k) % 3];
+        never->range[0] = x_ref(g, X_SIZE, new_size(g, 0, true));
+        never->index[0] = new_var(g, "i");
+        g->tail = &never->body;
+        fill_row(g, tile, 0, 99);
+        g->tail = tail;
+    }
     emit_move(g, tile_region(tile), region_of(g, &shape, USE_WRITE, &via), "");
 }

@@ -148,7 +148,7 @@ static void rows(Gen *g, bool scatter, bool cast)
     if (scatter) {
         TEXT(g, "move %s[r * %d, c * 64] -> a; move a -> %s via rows; }", to, n, picked);
     } else {
-        if (draw(g, 0, 1)) TEXT(g, "prefetch %s via rows%s;", picked, draw(g, 0, 1) ? " ahead 2" : "");
+        if (g->variant % 2 || draw(g, 0, 1)) TEXT(g, "prefetch %s via rows%s;", picked, draw(g, 0, 1) ? " ahead 2" : "");
         TEXT(g, "move %s -> a via rows%s;", picked, cast ? " multicast x" : "");
         if (cast) TEXT(g, "move a -> %s[cluster.rank, r * %d +: %d, c * 64 +: 64]; }", to, n, n);
         else TEXT(g, "move a -> %s[r * %d, c * 64]; }", to, n);

@@ -100,6 +100,23 @@ const Expr *axis_range(Gen *g, const Axis *a, int64_t split)
     return a->step * split == 1 ? a->bound : x_op(g, X_CEIL, a->bound, x_num(g, a->step * split));
 }
 
+/* What is known at launch, where the loop is dealt. Data has bounds: of any number nothing is proved. */
+const Expr *some_start(Gen *g, bool dealt)
+{
+    if (g->p->nsizes > SIZES_MAX - 16 || g->p->ntensors > TENSORS_MAX - 16 || !rng_odds(&g->rng, 40)) return NULL;
+    int a = g->naxes && !dealt ? (int)rng_in(&g->rng, 0, g->naxes - 1) : -1, kind = (int)rng_in(&g->rng, 0, 9);
+    if (a >= 0 && !g->axis[a].uniform) a = -1;
+    if (a >= 0 && kind < 2) return kind ? g->axis[a].index : x_op(g, X_SUB, x_num(g, 1), g->axis[a].index);
+    if (a >= 0 && kind < 5) return x_op(g, X_MAX, x_op(g, X_MIN, table(g, a, -3, 3), x_num(g, 3)), x_num(g, -3));
+    if (kind < 7) return x_ref(g, X_SIZE, new_size(g, rng_in(&g->rng, -3, 4), true));
+    return x_num(g, rng_in(&g->rng, -4, 4));
+}
+
+const Expr *counted_from(Gen *g, const Expr *index, const Expr *start)
+{
+    return start ? x_op(g, X_SUB, index, start) : index;
+}
+
 /* An axis whose index is still to be set; takes its share of the turns. */
 static Axis draw_axis(Gen *g, int64_t split)
 {
@@ -109,6 +126,8 @@ static Axis draw_axis(Gen *g, int64_t split)
     else g->turns /= count;
     return new_axis(g, PICK(g, 1, 1, 2, 3, 4, 8, 16, 16, 32, 64), count, split);
 }
+
+enum { INNER = 3 }; /* nests go no deeper by themselves */
 
 static void nest(Gen *g, int depth, bool across);
 
@@ -134,13 +153,14 @@ static void loop(Gen *g, int depth, bool across)
     bool threads = g->threads;
     g->threads = false;
     s->ref = (int)rng_in(&g->rng, 1, left < (across ? 3 : 2) ? left : across ? 3 : 2);
+    for (int i = 0; i < s->ref; i++) s->from[i] = some_start(g, across); /* no index of the loop stands there */
     g->tail = &s->body;
     for (int i = 0; i < s->ref; i++) {
         int64_t split = across && !i && g->p->cluster ? g->p->cluster : 1;
         Axis a = draw_axis(g, split);
-        s->range[i] = axis_range(g, &a, split);
+        s->range[i] = a.count || rng_odds(&g->rng, 50) ? axis_range(g, &a, split) : x_num(g, -rng_in(&g->rng, 0, 3)); /* no turn */
         s->index[i] = new_var(g, "i");
-        a.index = x_ref(g, X_VAR, s->index[i]);
+        a.index = counted_from(g, x_ref(g, X_VAR, s->index[i]), s->from[i]);
         if (split > 1) {
             Stmt *let = emit(g, S_LET);
             let->ref = new_var(g, "c");
@@ -159,6 +179,11 @@ static void loop(Gen *g, int depth, bool across)
     g->turns = turns;
     g->bytes = across || depth == 0 ? bytes : g->bytes;
     g->tail = tail;
+}
+
+void inner_loop(Gen *g)
+{
+    loop(g, INNER, false);
 }
 
 /* A tile of this block for the loops in it. */
@@ -180,7 +205,7 @@ static void some_unit(Gen *g)
 
 static void nest(Gen *g, int depth, bool across)
 {
-    bool inner = g->naxes < 3 && depth < 3 && rng_odds(&g->rng, 35);
+    bool inner = g->naxes < 3 && depth < INNER && rng_odds(&g->rng, 35);
     if (!across && rng_odds(&g->rng, 12)) some_scalars(g);
     if (across) {
         g->several = rng_odds(&g->rng, 20);
@@ -251,7 +276,7 @@ static void some_facts(Gen *g)
         case 0: p->where = keep_text(p, "%s%s <= %" PRId64, old, s->name, v + by); break;
         case 1: p->where = keep_text(p, "%s%s > %" PRId64 " - %" PRId64, old, s->name, v, by + 1); break;
         case 2: p->where = keep_text(p, "%s%s == %" PRId64, old, s->name, v); break;
-        default: p->where = keep_text(p, "%s%s %% %d == %" PRId64, old, s->name, 4, v % 4); break;
+        default: p->where = keep_text(p, "%s%s %% %d == %" PRId64, old, s->name, 4, v & 3); break;
         }
     }
 }

@@ -75,6 +75,10 @@ int64_t pick(Gen *g, const int64_t *list, int n);
 #define PICK(g, ...) pick((g), (const int64_t[]){__VA_ARGS__}, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / 8))
 Axis new_axis(Gen *g, int64_t step, int64_t count, int64_t split);
 const Expr *axis_range(Gen *g, const Axis *a, int64_t split);
+const Expr *some_start(Gen *g, bool dealt); /* of a loop's range; NULL: it has none */
+const Expr *counted_from(Gen *g, const Expr *index, const Expr *start);
+
+void inner_loop(Gen *g);
 
 /* shapes.c */
 bool new_shape(Gen *g, Shape *s);

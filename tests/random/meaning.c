@@ -404,9 +404,10 @@ static void run_turns(Run *r, Stmt *s, int level, unsigned active, bool across)
     int first = 0;
     while (!(active >> first & 1)) first++;
     int64_t n = eval(r, s->range[level], first), most = n < 1 ? 1 : n > 3 ? 3 : n;
+    int64_t from = s->from[level] ? eval(r, s->from[level], first) : 0;
     save_values(r, &before);
     for (int64_t i = 0; i < most && !r->bad; i++) {
-        for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = i;
+        for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = from + i;
         run_loop(r, s, level + 1, active, across);
         restore_values(r, &before, false);
     }
@@ -447,10 +448,10 @@ static void run_loop(Run *r, Stmt *s, int level, unsigned active, bool across)
     }
     int first = 0;
     while (!(active >> first & 1)) first++;
-    int64_t n = eval(r, s->range[level], first);
+    int64_t n = eval(r, s->range[level], first), from = s->from[level] ? eval(r, s->from[level], first) : 0;
     s->times[n > 1 ? 2 : n > 0]++;
     for (int64_t i = 0; i < n && !r->bad; i++) {
-        for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = i;
+        for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = from + i;
         run_loop(r, s, level + 1, active, across);
     }
 }

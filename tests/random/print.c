@@ -179,6 +179,23 @@ static void put_body(Out *o, const Stmt *s, int depth)
     put(o, "%*s}", 4 * depth, "");
 }
 
+static void put_range(Out *o, const Expr *from, const Expr *turns)
+{
+    if (from) {
+        put_expr(o, from, 0);
+        put(o, " .. ");
+    }
+    if (from && from->kind == X_NUM && turns->kind == X_NUM) {
+        put(o, "%" PRId64, from->n + turns->n);
+        return;
+    }
+    if (from) {
+        put_expr(o, from, 5);
+        put(o, " + ");
+    }
+    put_expr(o, turns, from ? 6 : 0);
+}
+
 static void put_loop(Out *o, const Stmt *s, int depth)
 {
     const Program *p = o->p;
@@ -187,8 +204,8 @@ static void put_loop(Out *o, const Stmt *s, int depth)
     for (int i = 0; i < s->ref; i++) put(o, "%s%s", i ? ", " : "", p->var[s->index[i]].name);
     put(o, s->ref > 1 ? ") in (" : " in ");
     for (int i = 0; i < s->ref; i++) {
-        put(o, "%s%s", i ? ", " : "", dress_odds(p, s->index[i], 62) < 20 ? "0 .. " : "");
-        put_expr(o, s->range[i], 0);
+        put(o, "%s%s", i ? ", " : "", !s->from[i] && dress_odds(p, s->index[i], 62) < 20 ? "0 .. " : "");
+        put_range(o, s->from[i], s->range[i]);
     }
     put(o, "%s%s ", s->ref > 1 ? ")" : "", s->text ? s->text : "");
     put_body(o, s->body, depth);
@@ -309,7 +326,8 @@ static void put_params(Out *o)
     }
     for (int i = 0; i < p->nsizes; i++)
         if (p->size[i].scalar) {
-            put(o, "%s%s: %s", comma, p->size[i].name, dress_odds(p, i, 51) < 25 ? "s32" : dress_odds(p, i, 51) < 40 ? "u32" : "s64");
+            bool natural = p->size[i].value >= 0 && dress_odds(p, i, 51) < 40;
+            put(o, "%s%s: %s", comma, p->size[i].name, dress_odds(p, i, 51) < 25 ? "s32" : natural ? "u32" : "s64");
             comma = ", ";
         }
     if (*comma == '(') put(o, "(");

@@ -164,7 +164,7 @@ typedef struct Stmt {
     bool silent;      /* not printed, but executed */
     int ref;          /* variable, tile, view, map; threads of a role or pipeline; dimensions of a loop's index */
     const char *text; /* of S_TEXT; clauses behind a statement; attributes of a loop; name of a role */
-    const Expr *e, *range[4]; /* value or condition; of a loop */
+    const Expr *e, *range[4], *from[4]; /* value or condition; of a loop: how many turns, and its first index (NULL: 0) */
     int index[4];
     Region dst, src;
     bool transpose, convert, sat;

@@ -112,10 +112,12 @@ typedef struct Ring {
     Gen *g;
     int slots, tile, changed; /* changed: tiles that threads write, or -1 */
     int k;                    /* index in which the regions are given */
-    const Expr *n;
+    const Expr *n, *from;     /* turns, and the first index of the loops: NULL: 0 */
     const char *count; /* name of n */
     Region src, dst[2], other;
     const char *in, *out[2];
+    ExprKind holds; /* of a turn, or it does nothing: its index and `by`; X_NUM: all do */
+    int64_t by;
 } Ring;
 
 static Region slot_of(Gen *g, int tile, const Expr *k)
@@ -132,9 +134,23 @@ static Stmt **open_loop(Ring *r, const Expr *n, int *var)
     *var = new_var(g, "k");
     l->ref = 1;
     l->range[0] = n;
+    l->from[0] = r->from;
     l->index[0] = *var;
     g->tail = &l->body;
     return tail;
+}
+
+/* What roles do in a turn, under the same condition each. */
+static void open_turn(Ring *r, const Expr *k)
+{
+    Gen *g = r->g;
+    if (r->holds == X_NUM) return;
+    Stmt *c = emit(g, S_IF);
+    const Expr *left = r->holds == X_EQ ? x_op(g, X_MOD, k, x_num(g, 2)) : k;
+    c->e = x_op(g, r->holds, left, x_num(g, r->by));
+    bool other = rng_odds(&g->rng, 25);
+    if (other) c->e = x_op(g, X_NOT, c->e, NULL);
+    g->tail = other ? &c->other : &c->body;
 }
 
 static void say(Ring *r, const char *what, const char *barrier, int var, int slots)
@@ -158,8 +174,9 @@ static void load_role(Ring *r)
     int k;
     Stmt **outer = open_role(g, "load", 0), **tail = open_loop(r, r->n, &k);
     const Expr *i = x_ref(g, X_VAR, k);
+    open_turn(r, i);
     say(r, "wait", "empty", k, r->slots);
-    emit_move(g, moved(g, r->src, r->k, i), slot_of(g, r->tile, i),
+    emit_move(g, moved(g, r->src, r->k, counted_from(g, i, r->from)), slot_of(g, r->tile, i),
               keep_text(g->p, "%s commit full[%s %% %d]", r->in, g->p->var[k].name, r->slots));
     g->tail = tail;
     g->tail = outer;
@@ -172,6 +189,7 @@ static void store_role(Ring *r, int which, bool threads)
     Stmt **outer = open_role(g, which ? "store2" : "store1", threads ? (int)PICK(g, 32, 64, 128) : 0);
     (void)open_loop(r, r->n, &k);
     const Expr *i = x_ref(g, X_VAR, k);
+    open_turn(r, i);
     Region from = slot_of(g, r->tile, i);
     say(r, "wait", "full", k, r->slots);
     bool early = threads && rng_odds(&g->rng, 50);
@@ -180,7 +198,7 @@ static void store_role(Ring *r, int which, bool threads)
         from = tile_region(r->changed);
     }
     if (early) say(r, "arrive", "empty", k, r->slots);
-    emit_move(g, from, moved(g, r->dst[which], r->k, i), keep_text(g->p, "%s commit group", r->out[which]));
+    emit_move(g, from, moved(g, r->dst[which], r->k, counted_from(g, i, r->from)), keep_text(g->p, "%s commit group", r->out[which]));
     emit_text(g, rng_odds(&g->rng, 70) ? "wait group read;" : "wait group 0;");
     if (!early) say(r, "arrive", "empty", k, r->slots);
     g->tail = outer;
@@ -194,6 +212,7 @@ static void chain_roles(Ring *r)
     Stmt **outer = open_role(g, "work", (int)PICK(g, 32, 64, 128));
     (void)open_loop(r, r->n, &k);
     const Expr *i = x_ref(g, X_VAR, k);
+    open_turn(r, i);
     say(r, "wait", "full", k, r->slots);
     say(r, "wait", "gone", k, slots);
     emit_move(g, slot_of(g, r->tile, i), slot_of(g, r->changed, i), " via threads");
@@ -203,8 +222,9 @@ static void chain_roles(Ring *r)
     outer = open_role(g, "store", 0);
     (void)open_loop(r, r->n, &k);
     i = x_ref(g, X_VAR, k);
+    open_turn(r, i);
     say(r, "wait", "ready", k, slots);
-    emit_move(g, slot_of(g, r->changed, i), moved(g, r->dst[0], r->k, i),
+    emit_move(g, slot_of(g, r->changed, i), moved(g, r->dst[0], r->k, counted_from(g, i, r->from)),
               keep_text(g->p, "%s commit group", r->out[0]));
     emit_text(g, "wait group read;");
     say(r, "arrive", "gone", k, slots);
@@ -218,20 +238,19 @@ static void one_thread(Ring *r)
     int k, ahead = (int)rng_in(&g->rng, 1, r->slots);
     Stmt **tail = open_loop(r, x_op(g, X_MIN, r->n, x_num(g, ahead)), &k);
     const Expr *i = x_ref(g, X_VAR, k);
-    Region to = tile_region(r->tile);
-    to.slot = i;
-    emit_move(g, moved(g, r->src, r->k, i), to, keep_text(g->p, "%s commit full[%s]", r->in, g->p->var[k].name));
+    emit_move(g, moved(g, r->src, r->k, counted_from(g, i, r->from)), slot_of(g, r->tile, i),
+              keep_text(g->p, "%s commit full[%s %% %d]", r->in, g->p->var[k].name, r->slots));
     g->tail = tail;
     tail = open_loop(r, r->n, &k);
     i = x_ref(g, X_VAR, k);
     say(r, "wait", "full", k, r->slots);
-    emit_move(g, slot_of(g, r->tile, i), moved(g, r->dst[0], r->k, i), keep_text(g->p, "%s commit group", r->out[0]));
+    emit_move(g, slot_of(g, r->tile, i), moved(g, r->dst[0], r->k, counted_from(g, i, r->from)), keep_text(g->p, "%s commit group", r->out[0]));
     Stmt *more = emit(g, S_IF);
     const Expr *later = x_op(g, X_ADD, i, x_num(g, ahead));
-    more->e = x_op(g, X_LT, later, r->n);
+    more->e = x_op(g, X_LT, later, r->from ? x_op(g, X_ADD, r->from, r->n) : r->n);
     g->tail = &more->body;
     emit_text(g, keep_text(g->p, "wait group %d read;", r->slots - ahead));
-    emit_move(g, moved(g, r->src, r->k, later), slot_of(g, r->tile, later),
+    emit_move(g, moved(g, r->src, r->k, counted_from(g, later, r->from)), slot_of(g, r->tile, later),
               keep_text(g->p, "%s commit full[(%s + %d) %% %d]", r->in, g->p->var[k].name, ahead, r->slots));
     g->tail = tail;
     emit_text(g, rng_odds(&g->rng, 50) ? "wait group 0;" : "wait group;");
@@ -246,6 +265,7 @@ static void ring_meaning(Ring *r, bool threads, int stores)
     l->index[0] = r->k;
     g->tail = &l->body;
     const Expr *i = x_ref(g, X_VAR, r->k);
+    open_turn(r, r->from ? x_op(g, X_ADD, i, r->from) : i);
     Region slot = slot_of(g, r->tile, i), from = slot;
     emit_move(g, r->src, slot, "");
     if (threads) {
@@ -301,6 +321,11 @@ void ring_kernel(Gen *g)
     if (kind >= 2) r.changed = new_tile(g, &s, kind == 3 ? (int)rng_in(&g->rng, 1, 3) : 0);
     r.src = region_of(g, &s, USE_READ, &r.in);
     for (int i = 0; i < stores; i++) r.dst[i] = region_of(g, &s, USE_WRITE, &r.out[i]);
+    if (rng_odds(&g->rng, 30)) r.from = x_num(g, rng_in(&g->rng, -3, 5));
+    if (kind && rng_odds(&g->rng, 30)) {
+        r.holds = (ExprKind)PICK(g, X_LT, X_GE, X_NE, X_EQ);
+        r.by = r.holds == X_EQ ? rng_in(&g->rng, 0, 1) : rng_in(&g->rng, 0, 4);
+    }
     Stmt *twin = emit(g, S_TWIN);
     g->tail = &twin->body;
     ring_text(&r, kind, stores);

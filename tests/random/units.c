@@ -257,8 +257,9 @@ static Stmt **open_loop(Gen *g, int kind, int turns)
     Axis a = new_axis(g, 1, rng_in(&g->rng, 1, turns), 1);
     l->ref = 1;
     l->range[0] = a.bound;
+    l->from[0] = some_start(g, false);
     l->index[0] = new_var(g, "i");
-    a.index = x_ref(g, X_VAR, l->index[0]);
+    a.index = counted_from(g, x_ref(g, X_VAR, l->index[0]), l->from[0]);
     g->tail = &l->body;
     g->axis[g->naxes++] = a;
     return tail;
@@ -320,7 +321,10 @@ static void unit_body(Gen *g, int tile, const Shape *s)
 {
     (void)tile;
     (void)s;
-    plain_unit(g);
+    if (rng_odds(&g->rng, 25)) some_scalars(g);
+    if (g->naxes < 3 && rng_odds(&g->rng, 40)) inner_loop(g);
+    else if (rng_odds(&g->rng, 20)) unit(g);
+    else plain_unit(g);
 }
 
 void unit(Gen *g)

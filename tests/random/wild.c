@@ -170,7 +170,7 @@ static void write_whole(Wild *w, int tile, const Expr *slot)
 }
 
 /* Opens a loop, or a pipeline; close_loop gets what this returns. */
-static Stmt **open_loop(Wild *w, Stmt *s, int64_t count, bool constant)
+static Stmt **open_loop(Wild *w, Stmt *s, int64_t count, bool constant, const Expr *from)
 {
     Gen *g = w->g;
     Stmt **tail = g->tail;
@@ -178,7 +178,9 @@ static Stmt **open_loop(Wild *w, Stmt *s, int64_t count, bool constant)
     a.bound = constant ? number(w, count) : x_ref(g, X_SIZE, new_size(g, count, false));
     s->range[s->ref] = a.bound;
     s->index[s->ref] = new_var(g, "i");
-    a.index = x_ref(g, X_VAR, s->index[s->ref++]);
+    s->from[s->ref] = from;
+    a.index = counted_from(g, x_ref(g, X_VAR, s->index[s->ref]), s->from[s->ref]);
+    s->ref++;
     g->axis[g->naxes++] = a;
     g->tail = &s->body;
     return tail;
@@ -187,7 +189,7 @@ static Stmt **open_loop(Wild *w, Stmt *s, int64_t count, bool constant)
 static void write_slots(Wild *w, int tile)
 {
     Gen *g = w->g;
-    Stmt **tail = open_loop(w, emit(g, S_FOR), g->p->tile[tile].count, true);
+    Stmt **tail = open_loop(w, emit(g, S_FOR), g->p->tile[tile].count, true, NULL);
     int places = w->nplaces;
     write_whole(w, tile, g->axis[g->naxes - 1].index);
     w->nplaces = places;
@@ -314,11 +316,12 @@ static void loop(Wild *w, int depth, bool across)
     Stmt *s = emit(g, across || odds(w, 45) ? S_PIPELINE : S_FOR), **tail = g->tail;
     int naxes = g->naxes, ntiles = w->ntiles, nplaces = w->nplaces, n = (int)some(w, 1, across ? 2 : 1);
     int64_t turns = g->turns;
+    const Expr *from[2] = {some_start(g, across), some_start(g, across)}; /* no index of the loop stands there */
     for (int i = 0; i < n; i++) {
         int64_t most = g->turns < 5 ? g->turns : 5, count = some(w, 1, most > 1 ? most : 1);
         if (!across && odds(w, 8)) count = some(w, 6, 12);
         g->turns /= count;
-        (void)open_loop(w, s, count, odds(w, 35));
+        (void)open_loop(w, s, count, odds(w, 35), from[i]);
     }
     if (across && g->p->cluster) {
         Axis *a = &g->axis[naxes];

@@ -1,5 +1,6 @@
 # awk -v root=. -f join.awk file.c ..: the files as one, for one C file that holds libtile (--emit=c-driver). Headers come in where they are first
-# included; functions that headers declare become static; a static function whose name another file has, too, gets its file's name.
+# included; functions that headers declare become static; a static function whose name another file has, too, gets its file's name. No macro is
+# left at the end: what follows may use its name.
 function own_name(line) { # of the function that a line at column 0 begins to declare or define; "" for none
     if (line !~ /^(REPORT_PRINTF\([0-9, ]*\) )?[A-Za-z_][A-Za-z_0-9 *]*[ *][a-z_0-9]+\(/ || line ~ /^(typedef|return|extern|else)/) return ""
     sub(/^REPORT_PRINTF\([0-9, ]*\) /, "", line)
@@ -10,9 +11,16 @@ function own_name(line) { # of the function that a line at column 0 begins to de
 function find(path) {
     return path == "tile.h" ? root "/runtime/include/tile.h" : root "/" path
 }
+function defined(line) { # guards of headers stay
+    if (!match(line, /^[ \t]*#[ \t]*define [A-Za-z_0-9]+/)) return
+    sub(/^[^e]*efine /, "", line)
+    sub(/[^A-Za-z_0-9].*/, "", line)
+    if (line !~ /_H$|^TILE_STATUS$/ && !seen["macro " line]++) macros[++nmacros] = line
+}
 function put(path,   file, line, name) {
     file = find(path)
     while ((getline line < file) > 0) {
+        if (path !~ /head\.c$/) defined(line)
         if (path ~ /errors\.def$/) { # codes without their texts
             if (match(line, /^ERROR\(E[0-9]+, /)) print substr(line, 1, RLENGTH) "ERROR, \"\", \"\", \"\")"
         } else if (line ~ /^[ \t]*#[ \t]*include "/) {
@@ -54,4 +62,5 @@ BEGIN {
             if (count[names[k]] > 1) print "#undef " names[k]
     }
     put("tilecc/driver/tail.c")
+    for (i = 1; i <= nmacros; i++) print "#undef " macros[i]
 }

@@ -156,4 +156,5 @@ void loop_range(Lower *L, const PStmt *st)
     s->stmt = st;
     s->range = (Interval){scalar_range(L, st->lo).lo, scalar_range(L, st->value).hi};
     if (s->range.hi != NO_HI && s->range.hi != NO_LO) s->range.hi--;
+    if (s->range.hi < s->range.lo) s->range.hi = s->range.lo; /* no turn: nothing is computed, but what divides by bounds wants two in order */
 }
