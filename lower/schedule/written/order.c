@@ -38,9 +38,10 @@ static uint32_t waits_from(const Sync *s, uint32_t moves)
     return first;
 }
 
-/* A wait after the store in each turn of a loop around it, or in front of the other one; within the n-th loop, which is around both. from: the first
- * move in the outermost one. */
-static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then, uint32_t n, uint32_t from)
+/* A wait after the store in each turn of a loop around it, or in front of the other one; within the n-th loop, which is around
+ * both. from: the first move in the outermost one. */
+static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then,
+                       uint32_t n, uint32_t from)
 {
     for (uint32_t i = waits_from(s, from); i < s->waits.n; i++) {
         const GroupWait *w = &s->waits.v[i];

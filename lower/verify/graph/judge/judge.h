@@ -20,7 +20,8 @@ void check_cycles(Verifier *v);
 
 /* ---- pairs.c: a comes first in the run ---- */
 typedef bool PairMeets(Verifier *v, const Place *p, uint32_t i, uint32_t j);
-uint32_t pairs_wrong(Verifier *v, const Place *p, PairMeets *meet); /* the first access with which one before is not fine; p->n: none */
+/* The first access with which one before is not fine; p->n: none. */
+uint32_t pairs_wrong(Verifier *v, const Place *p, PairMeets *meet);
 bool pair_fine(Verifier *v, const Access *a, const Access *b);
 bool pair_harmless(const Verifier *v, const Access *a, const Access *b); /* in any order */
 bool pair_fenced(const Verifier *v, const Access *a, const Access *b);   /* or there need be no fence */

@@ -19,7 +19,8 @@ static void set_index(Verifier *v, const Frame *fr)
     if (op->dst == 0) return;
     int64_t middle = v->front + (fr->past - v->front - v->end) / 2;
     Form at = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at < middle ? fr->at : fr->at + fr->left_out));
-    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op] ? open_index(v, fr->op, at) : at}; /* if it is not chosen each run has all turns */
+    Form plain = v->chosen[fr->op] ? open_index(v, fr->op, at) : at; /* if it is not chosen each run has all turns */
+    v->now->value[op->dst - 1] = (Value){at, plain};
 }
 
 /* Nothing of the time before is kept when the block is entered again, */

@@ -104,7 +104,7 @@ typedef struct Access { /* to bytes of a buffer, or to global memory */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;
     Site site;       /* in global memory, and of a buffer whose parts loops move through; else empty */
-    EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it (in global memory the full one), 0: none */
+    EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, in global memory the full one, 0: none */
     Phase *phase;       /* tells the end of a copy that counts on a barrier */
     Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */

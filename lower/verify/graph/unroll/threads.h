@@ -28,7 +28,8 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
 typedef enum Meeting { OF_THREADS, OF_CLUSTER, MEETINGS } Meeting; /* barriers of threads */
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
-typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_GLOBAL, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence; /* GLOBAL: async, of global memory; BEFORE, AFTER: tc.fence */
+/* GLOBAL: async, of global memory; BEFORE, AFTER: tc.fence */
+typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_GLOBAL, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence;
 
 typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
     uint32_t pos;       /* its last event by then */
