@@ -15,27 +15,15 @@ void role_tensor_fence(Lower *L, IrOrder o)
     if (L->sched->tensor) tmem_fence(L, o);
 }
 
-static const PStmt *first_move(const PBlock *b)
-{
-    const PStmt *move = NULL;
-    for (const PStmt *st = b->first; st && move == NULL; st = st->next) {
-        move = st->kind == P_MOVE ? st : first_move(&st->body);
-        if (move == NULL) move = first_move(&st->other);
-    }
-    return move;
-}
-
 /* Stores of the turn before may still read their tiles; their groups are the youngest. */
-void written_turn(Lower *L, const PBlock *body)
+void written_turn(Lower *L, const PStmt *loop)
 {
     const Sched *s = L->sched;
-    const PStmt *first = first_move(body); /* those of a block are numbered one after the other */
-    Planned *p = first ? planned_at(s, first->id) : NULL;
-    for (; p && planned_within(p, body, s->depth + 1); p = planned_at(s, p->st->id + 1)) {
-        const PMove *mv = p->st->move;
+    for (uint32_t i = loop_use(L, loop)->from; i < loop_use(L, loop)->end; i++) {
+        const PMove *mv = s->moves.v[i]->st->move;
         if (mv->kind != MOVE_STORE) continue;
         s->now->unwritten = s->now->unseen = true;
-        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, p->src);
+        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
     }
 }
 
