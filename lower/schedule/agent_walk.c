@@ -65,7 +65,7 @@ void walk_begin(Lower *L, const PBlock *b)
 static bool ordered_within(const Sched *s, const PBlock *b)
 {
     bool ordered = false;
-    FOR_MOVES(s, p) ordered |= p->ordered && planned_within(p, b, s->depth);
+    FOR_MOVES_IN(s, b, s->depth, p) ordered |= p->ordered;
     return ordered;
 }
 

@@ -19,9 +19,9 @@ void role_tensor_fence(Lower *L, IrOrder o)
 void written_turn(Lower *L, const PBlock *body)
 {
     const Sched *s = L->sched;
-    FOR_MOVES(s, p) {
+    FOR_MOVES_IN(s, body, s->depth + 1, p) {
         const PMove *mv = p->st->move;
-        if (mv->kind != MOVE_STORE || !planned_within(p, body, s->depth + 1)) continue;
+        if (mv->kind != MOVE_STORE) continue;
         s->now->unwritten = s->now->unseen = true;
         if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, p->src);
     }
@@ -49,8 +49,7 @@ static void begin_role(Lower *L, const PRole *r, uint32_t number)
     s->source = name_text(L, r->name);
     bool many = device_makes(L, AG_WORK, s->source);
     s->tensor = false;
-    FOR_MOVES(s, p) { /* where they are planned */
-        if (!planned_within(p, &r->body, 0)) continue;
+    FOR_MOVES_IN(s, &r->body, 0, p) { /* where they are planned */
         many |= planned_by_threads(p);
         s->tensor |= p->tm != NULL;
     }
