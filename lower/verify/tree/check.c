@@ -100,7 +100,8 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
     for (uint32_t i = 0; i < g.r->frees.n; i++)
         if (marks(g)->released & bit(g.r->frees.v[i].agent)) add_both(said_of(g, i), x);
     for (uint32_t i = 0; i < g.r->nevents * ctas; i++) add_both(unheard_of(g, 0, i), x);
-    for (uint32_t i = 0; i < g.r->senders.n; i++) add_both(part_of(g, i), x);
+    for (uint32_t i = 0; i < g.r->senders.n; i++)
+        if (set_has(part_of(g, i), SPOKEN)) add_both(part_of(g, i), x);
     touch(c, s, x->agent, x->ring);
     if (x->out == 0) return;
     if (x->how != TO_PEER) set_add(rings_of(&c->p, s, x->agent, OUT), x->ring);
@@ -119,8 +120,9 @@ static void access(Check *c, State *s, const TreeAccess *x)
     note(c, s, g, x);
     if (x->event == 0) return;
     Set part = part_of(g, x->sender);
-    if (set_has(part, SILENT)) memcpy(part, knows, r->words * sizeof *part);
-    else unite(g, part, knows);
+    set_drop(part, SILENT);
+    set_add(part, SPOKEN);
+    unite(g, part, knows);
 }
 
 /* ---- rings ---- */
@@ -214,7 +216,7 @@ static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
     uint32_t a = op->agent - 1u;
     for (int k = 0; k < KNOWERS && (k == THE_ONE || !tree_by_one(&c->f, op) || alone(c, a)); k++) {
         Set u = unknown_of(g, a, t, k);
-        for (uint32_t fact = SILENT + 1; fact < begun_bit(r, r->ctas); fact++)
+        for (uint32_t fact = FACTS; fact < begun_bit(r, r->ctas); fact++)
             if (lacks(g, left_of(c, g, t, k), needs_of(r, fact))) set_drop(u, fact);
         if (waits_there(c, op, t)) set_drop(u, begun_bit(r, t));
     }
@@ -238,7 +240,8 @@ static void acquire(Check *c, State *s, const IrOp *op)
     state_begin(&c->p, s, ring);
     *marks(g) = (Marks){.apart = later == r->ctas ? bit(a) : 0, .held = releases, .busy = mask(r->used)};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
-    memset(unheard_of(g, 0, 0), UINT8_MAX, (r->size - r->at_unheard) * sizeof *g.w);
+    memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
+    for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
     for (uint32_t e = 0; e < r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
     memset(freed_of(g), FEW_MAX, r->ctas);
     for (uint32_t i = 0; i < c->f.k->roles.n * r->ctas * KNOWERS; i++) unite(g, unknown_of(g, 0, 0, (int)i), r->facts);

@@ -353,7 +353,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->facts, &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
     uint32_t n[] = {1, 1, 1, 1, 1, facts, all, all, all, 0};
     for (size_t i = 0; i < sizeof n / sizeof *n; at += n[i++] * r->words) *each[i] = at;
-    for (uint32_t b = SILENT + 1; b < r->base; b++) {
+    for (uint32_t b = FACTS; b < r->base; b++) {
         set_add(r->facts, b);
         if (b < frees_bit(r, r->frees.n) && b >= facts) set_add(needs_of(r, begun_bit(r, r->frees.v[b - facts].to)), b);
     }

@@ -11,8 +11,8 @@
 /* What an agent of a CTA does not know of a generation, in the slots of all CTAs, is a set. Of facts: free_bit(t), that what the slot of t
  * had before is over there; open_bit(t), that all have awaited its events there; begun_bit(t), that the generation has begun in t, so that all releases
  * before have come there; frees_bit(i), that the i-th of the ring's releases has come. Behind them, of each access: that it is over, and that what it wrote is visible to the async proxy.
- * SILENT is in no such set. */
-enum { SILENT = 0, WORD = 64 };
+ * SILENT and SPOKEN are of parts alone (part_of). */
+enum { SILENT, SPOKEN, FACTS, WORD = 64 };
 typedef uint64_t *Set;
 static inline bool set_has(const uint64_t *s, uint32_t bit)
 {
@@ -31,15 +31,15 @@ uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit);
 
 static inline uint32_t free_bit(uint32_t cta)
 {
-    return 1 + cta;
+    return FACTS + cta;
 }
 static inline uint32_t open_bit(const TreeRing *r, uint32_t cta)
 {
-    return 1 + r->ctas + cta;
+    return FACTS + r->ctas + cta;
 }
 static inline uint32_t begun_bit(const TreeRing *r, uint32_t cta)
 {
-    return 1 + 2 * r->ctas + cta;
+    return FACTS + 2 * r->ctas + cta;
 }
 static inline uint32_t frees_bit(const TreeRing *r, uint32_t i)
 {
@@ -95,7 +95,7 @@ static inline Set unheard_of(Generation g, uint32_t event, uint32_t cta) /* what
 {
     return g.w + g.r->at_unheard + (event * g.r->ctas + cta) * g.r->words;
 }
-static inline Set part_of(Generation g, uint32_t i) /* what the ring's i-th sender did not know when it copied; SILENT: it has not */
+static inline Set part_of(Generation g, uint32_t i) /* what the ring's i-th sender did not know when it copied, if it has (SPOKEN), as it may not have (SILENT) */
 {
     return g.w + g.r->at_part + i * g.r->words;
 }
