@@ -295,19 +295,3 @@ void plan_move(Lower *L, const PStmt *st)
     Planned *p = plan_new(L, st);
     if (plan_kind(L, p) && !L->derived && planned_by_threads(p)) finish_threads(L, p); /* a role of the source says how many they are */
 }
-
-static const PStmt *first_move(const PBlock *b)
-{
-    const PStmt *found = NULL;
-    for (const PStmt *st = b->first; st && !found; st = st->next) {
-        found = st->kind == P_MOVE ? st : first_move(&st->body);
-        if (!found) found = first_move(&st->other);
-    }
-    return found;
-}
-
-Planned *planned_first(const Sched *s, const PBlock *b)
-{
-    const PStmt *st = first_move(b);
-    return st ? planned_at(s, st->id) : NULL;
-}

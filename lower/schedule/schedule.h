@@ -108,10 +108,6 @@ static inline Planned *planned_at(const Sched *s, uint32_t i)
 {
     return i < s->moves.n ? s->moves.v[i] : NULL;
 }
-Planned *planned_first(const Sched *s, const PBlock *b);
-/* Those in the block, which stand behind each other. depth: the block's own in the chains of its moves. */
-#define FOR_MOVES_IN(s, b, depth, p)                                                                                   \
-    for (Planned *p = planned_first(s, b); p && planned_within(p, b, depth); p = planned_at(s, p->st->id + 1))
 static inline LoopUse *loop_use(const Lower *L, const PStmt *st)
 {
     return &L->sched->loops[st->kind == P_FOR ? st->id : st->pipe->v[0].loop];
