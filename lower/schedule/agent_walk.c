@@ -62,18 +62,23 @@ void walk_begin(Lower *L, const PBlock *b)
 
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
  * something in the loop, which may come before them in its next turn, waits for all. */
-static bool ordered_within(const Sched *s, const PBlock *b)
+static bool ordered_within(Lower *L, const PBlock *b)
 {
+    const Sched *s = L->sched;
+    const Link *at = &s->chain[s->depth];
     bool ordered = false;
-    FOR_MOVES(s, p) ordered |= p->ordered && planned_within(p, b, s->depth);
+    uint32_t from = at->loop ? loop_use(L, at->loop)->from : 0, end = at->loop ? loop_use(L, at->loop)->end : s->moves.n;
+    for (uint32_t i = from; i < end && at->block == b; i++) ordered |= s->moves.v[i]->ordered; /* nothing in a batch is */
     return ordered;
 }
 
 /* Loops in the turn store its tiles: they may have no turns, and so no groups. */
-static bool stored_in_loops(const Sched *s, const PBlock *b)
+static bool stored_in_loops(Lower *L, const PBlock *b)
 {
     bool in_loops = false;
-    FOR_MOVES(s, p) in_loops |= p->agent == AG_WORK && p->src && p->src->stored && p->src->turn == b && p->chain[p->depth].block != b;
+    FOR_RINGS_AT(L, b, AG_NONE, r)
+        for (uint32_t i = 0; i < r->moves.n && r->stored; i++)
+            in_loops |= r->moves.v[i]->agent == AG_WORK && r->moves.v[i]->src == r && r->moves.v[i]->chain[r->moves.v[i]->depth].block != b;
     return in_loops;
 }
 
@@ -95,8 +100,8 @@ static void agent_end(Lower *L, const PBlock *b)
         }
         released |= (r->empty != BAR_NONE && r->filler != s->role) || (r->kept && r->filled_by_copies && s->role == AG_WORK);
     }
-    s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
-    if (s->now->pending && (stored || ordered_within(s, b))) agent_commit(L);
+    s->now->pending |= stored && lag > 0 && stored_in_loops(L, b);
+    if (s->now->pending && (stored || ordered_within(L, b))) agent_commit(L);
     agent_readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
@@ -224,6 +229,8 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from)
     Sched *s = sched(L);
     LoopUse *in = loop_use(L, st);
     in->sets = vars_set_in(&st->body);
+    in->from = from;
+    in->end = s->moves.n;
     if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in->agents |= 1u << AG_LOAD; /* tickets are drawn there */
     if (!L->derived) in->agents |= 1u << AG_WORK; /* what the program waits for */
     for (uint32_t i = from; i < s->moves.n; i++) {
@@ -375,13 +382,13 @@ typedef struct Before { /* a loop, which may not run */
     uint32_t n;
 } Before;
 
-static Before before_turn(Lower *L, const PBlock *b)
+static Before before_turn(Lower *L, const PStmt *loop)
 {
     Sched *s = sched(L);
     Before before = {.readers = arena_array(L->a, Ring *, s->readers.n), .n = s->readers.n};
     memcpy(before.agent, s->state, sizeof before.agent);
     for (uint32_t i = 0; i < before.n; i++) before.readers[i] = s->readers.v[i];
-    if (!L->derived && !s->planning) written_turn(L, b);
+    if (!L->derived && !s->planning) written_turn(L, loop);
     agent_readers_youngest(L);
     return before;
 }
@@ -411,7 +418,7 @@ void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
     bool across = p && p->across;
     s->open = opnd_imm(1);
     if (across) s->across = p;
-    Before before = before_turn(L, &st->body);
+    Before before = before_turn(L, st);
     open_turn(L, st, p, !across || p->deal != DEAL_LAUNCH);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
         if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;

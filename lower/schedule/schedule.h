@@ -57,6 +57,7 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
 typedef struct LoopUse { /* what a loop holds */
+    uint32_t from, end; /* its moves */
     uint8_t agents; /* bits of Agent */
     bool sets;      /* variables */
     Pipe *pipe;     /* that it is, once it was walked through */

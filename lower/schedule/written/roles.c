@@ -16,14 +16,14 @@ void role_tensor_fence(Lower *L, IrOrder o)
 }
 
 /* Stores of the turn before may still read their tiles; their groups are the youngest. */
-void written_turn(Lower *L, const PBlock *body)
+void written_turn(Lower *L, const PStmt *loop)
 {
     const Sched *s = L->sched;
-    FOR_MOVES(s, p) {
-        const PMove *mv = p->st->move;
-        if (mv->kind != MOVE_STORE || !planned_within(p, body, s->depth + 1)) continue;
+    for (uint32_t i = loop_use(L, loop)->from; i < loop_use(L, loop)->end; i++) {
+        const PMove *mv = s->moves.v[i]->st->move;
+        if (mv->kind != MOVE_STORE) continue;
         s->now->unwritten = s->now->unseen = true;
-        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, p->src);
+        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
     }
 }
 

@@ -74,7 +74,7 @@ typedef struct SyncMark { /* of the block around a loop */
 /* ---- roles.c ---- */
 void written_kernel(Lower *L);
 void written_roles(Lower *L, const PStmt *st);
-void written_turn(Lower *L, const PBlock *body); /* a loop's body begins */
+void written_turn(Lower *L, const PStmt *loop); /* its body begins */
 void written_sync(Lower *L, const PStmt *st);   /* a wait, an arrival, the end of a group */
 bool written_plan(Lower *L, struct Planned *p); /* a copy from or to a tensor that other CTAs have to do with; false after an error */
 /* In front of a move: it arrives at a barrier of the program and announces its bytes. False after an error. */
