@@ -1,6 +1,5 @@
 /* What comes behind stores of the same role. A store without a commit is waited for by whatever may meet it; one that is committed to a group by
- * a `wait group` of the program: across turns of loops there has to be one between the two. (In one turn the front end and the verifier
- * see that.) */
+ * a `wait group` of the program: between the two there has to be one. (That a load comes behind it in one turn the verifier sees.) */
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
@@ -10,10 +9,16 @@ static bool any_view(const TensorAccess *a)
     return a->info->tensor->run_time;
 }
 
+/* Bulk groups complete in any order. */
+static bool stores_meet_when(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart when)
+{
+    return !a->waived && !b->waived && !accesses_commute(a, b) && !accesses_apart(L, a, b, when, NULL);
+}
+
 /* In different turns. The verifier follows no turns: what is read must be complete, unless it lies in another view. */
 static bool meet_in_turns(Lower *L, const TensorAccess *store, const TensorAccess *then)
 {
-    if (then->write) return !(store->waived || then->waived) && !accesses_apart(L, store, then, APART_TURNS, NULL);
+    if (then->write) return stores_meet_when(L, store, then, APART_TURNS);
     if (any_view(store) || any_view(then)) return true;
     TensorAccess a = *store, b = *then;
     memset(&a.axes, 0, sizeof a.axes);
@@ -99,16 +104,73 @@ static bool in_one_loop(const Planned *p, const Planned *q)
     return p->depth && q->depth && p->chain[1].block == q->chain[1].block;
 }
 
+/* ---- in one turn ---- */
+
+typedef struct OneTurn { /* by access */
+    Planned **move, **before; /* before: the first store that nobody waited for in front of this one */
+} OneTurn;
+
+static bool meet_in_one_turn(Lower *L, const TensorAccess *a, const TensorAccess *b)
+{
+    return a->write && b->write && base_of(a->info->tensor) == base_of(b->info->tensor) && stores_meet_when(L, a, b, APART_HERE);
+}
+
+static bool in_branches_of_one_if(const Planned *a, const Planned *b)
+{
+    for (uint32_t i = 0; i < a->naround && i < b->naround && a->around[i].branch == b->around[i].branch; i++)
+        if (a->around[i].other != b->around[i].other) return true;
+    return false;
+}
+
+/* In the loops around either. A wait for groups is passed whatever the conditions around it. */
+static bool waited_between(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then)
+{
+    for (uint32_t i = waits_from(s, at_store + 1); i < s->waits.n && s->waits.v[i].at <= at_then; i++) {
+        bool passed = false;
+        for (uint32_t k = 0; k <= store->depth; k++) passed |= store->chain[k].block == s->waits.v[i].block;
+        for (uint32_t k = 0; k <= then->depth; k++) passed |= then->chain[k].block == s->waits.v[i].block;
+        if (passed && s->waits.v[i].newer == 0) return true;
+    }
+    return false;
+}
+
+static bool add_before(Lower *L, void *to, uint32_t x, uint32_t y)
+{
+    OneTurn *t = to;
+    bool swap = L->accesses->all.v[x]->planned > L->accesses->all.v[y]->planned;
+    const TensorAccess *a = L->accesses->all.v[swap ? y : x], *b = L->accesses->all.v[swap ? x : y];
+    Planned *store = t->move[swap ? y : x], *p = t->move[swap ? x : y], **before = &t->before[swap ? x : y];
+    if (!store || !p || store == p || !is_committed(store) || a->role != b->role || in_branches_of_one_if(store, p)) return true;
+    bool sooner = !*before || a->planned < L->accesses->all.v[(*before)->access]->planned;
+    if (sooner && !waited_between(L->sync, store, a->planned, p, b->planned)) *before = store;
+    return true;
+}
+
+static OneTurn one_turn(Lower *L)
+{
+    uint32_t n = L->accesses->all.n;
+    OneTurn t = {.move = arena_array(L->a, Planned *, n), .before = arena_array(L->a, Planned *, n)};
+    for (uint32_t i = 0; i < L->sched->moves.n; i++)
+        if (is_store(L->sched->moves.v[i])) t.move[L->sched->moves.v[i]->access] = L->sched->moves.v[i];
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_STORES, .meet = meet_in_one_turn, .found = add_before, .to = &t});
+    return t;
+}
+
 /* What stands behind comes before it in loops alone; of stores that are committed only those of the same loops count. */
 void written_order(Lower *L)
 {
     const Sched *s = L->sched;
+    OneTurn turn = one_turn(L);
     VEC(uint32_t) uncommitted = {0};
     for (uint32_t i = 0; i < s->moves.n; i++)
         if (is_store(s->moves.v[i]) && !is_committed(s->moves.v[i])) vec_push(L->a, &uncommitted, i);
     for (uint32_t i = 0, from = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
         bool more = of_tensor(p);
+        if (more && p->access < L->accesses->all.n && turn.before[p->access]) {
+            unwaited(L, p, turn.before[p->access]);
+            more = false;
+        }
         uint32_t end = p->depth ? s->moves.n : i;
         if (i && !in_one_loop(p, s->moves.v[i - 1])) from = i;
         for (uint32_t j = 0; j < uncommitted.n && more && uncommitted.v[j] < end && !p->ordered; j++)
