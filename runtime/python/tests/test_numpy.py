@@ -87,10 +87,23 @@ def test_errors():
         "big-endian": lambda: k.copy(x.astype(">f4"), x),
         "negative stride": lambda: k.copy(x[::-1], x),
         "c8": lambda: k.copy(x.astype("c8"), x),
+        "elements of type |O": lambda: k.copy(np.empty((16, 32), object), x),
         "is an array": lambda: k.copy(x, dst=[1]),
         "at least one argument is an array": lambda: k.copy(1, 2),
     }.items():
         all_tests.raises(TypeError, words, f)
+
+
+def test_numbers_of_numpy():
+    k = tilecc.loads("kernel k(n: s32, y: global s32[4]) { shared t: s32[4]; fill t = 1; if n == 3 { move t -> y[0]; } }")
+    y = np.zeros(4, "i4")
+    for n in (np.int8(2), np.array(2), True):
+        k.k(n, y)
+        assert not y.any()
+    k.k(np.uint64(3), y)
+    assert y.all()
+    for n in (np.float32(3), np.array(3.5), np.zeros(1, "i4")):
+        all_tests.raises(TypeError, "argument 'n' is an integer", lambda: k.k(n, y))
 
 
 def test_made_extents():

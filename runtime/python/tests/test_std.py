@@ -211,6 +211,8 @@ def test_errors():
         (tilecc.LaunchError, "multiple of 16", lambda: std.roll(x, 3)),
         (ValueError, "no permutation", lambda: std.permute(x, (0, 0))),
         (ValueError, "innermost stride", lambda: std.copy(some((20, 64))[:, ::2])),
+        (ValueError, "no dimension 2 of 2", lambda: std.concat([x], 2)),
+        (ValueError, "no dimension -3 of 2", lambda: std.split(x, (0, 64), -3)),
         (ValueError, "differ elsewhere", lambda: std.concat([x, x[:, :3]])),
         (ValueError, "a matrix is wanted", lambda: std.gather(some(64), np.zeros(3, np.int32))),
         (ValueError, "a matrix is wanted", lambda: std.pad(some(64))),

@@ -169,7 +169,7 @@ class _Bound:
         names = kernel._names_for(arguments, given)
         arrays, makers = {}, {}
         for name, x in names.items():
-            if is_array(x):
+            if is_array(x) and not (getattr(x, "shape", None) == () and hasattr(x, "__index__")):
                 try:
                     arrays[name] = array(x)
                 except TypeError as e:
@@ -225,7 +225,7 @@ class _Bound:
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an array ({p}), not {x!r}")
         try:
             x = x.__index__()
-        except AttributeError:
+        except (AttributeError, TypeError):
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an integer ({p}), not {x!r}") from None
         if not -(2**63) <= x < 2**63:
             raise OverflowError(f"{self.kernel.name}: argument '{p.name}' does not fit 64 bits: {x}")

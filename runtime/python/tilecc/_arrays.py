@@ -82,16 +82,13 @@ _KINDS = {"i": "s", "u": "u", "f": "f", "b": "u"}
 
 def _from_interface(x, interface, device, readonly=False):
     shape, text = tuple(interface["shape"]), interface["typestr"]
-    size = int(text[2:])
+    raw = text[1] == "V"
+    if not raw and text[1] not in _KINDS:
+        raise TypeError(f"elements of type {text} have no type in .tile")
     if text[0] == ">":
         raise TypeError("its bytes are in big-endian order")
-    raw = text[1] == "V"
-    if text[1] == "V":
-        dtype = f"u{8 * size}"
-    elif text[1] in _KINDS:
-        dtype = _KINDS[text[1]] + str(8 * size)
-    else:
-        raise TypeError(f"elements of type {text} have no type in .tile")
+    size = int(text[2:])
+    dtype = ("u" if raw else _KINDS[text[1]]) + str(8 * size)
     name = getattr(getattr(x, "dtype", None), "name", "")  # ml_dtypes
     dtype = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}.get(name, dtype)
     strides = interface.get("strides")

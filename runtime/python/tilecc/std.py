@@ -200,6 +200,12 @@ def copy(x, out=None):
     return _move(x, _empty(x, x.shape) if out is None else _same(out, x.shape))
 
 
+def _dimension(dim, rank):
+    if not -rank <= dim < rank:
+        raise ValueError(f"there is no dimension {dim} of {rank}")
+    return dim % rank
+
+
 def permute(x, dims, out=None):
     """out[i, j, ..] = x with its dimensions in the order dims, contiguous: x.permute(dims).contiguous()."""
     if sorted(d % len(x.shape) for d in dims) != list(range(len(x.shape))):
@@ -222,7 +228,7 @@ def concat(xs, dim=0, out=None):
     if not xs:
         raise ValueError("nothing to concatenate")
     shape = list(xs[0].shape)
-    dim %= len(shape)
+    dim = _dimension(dim, len(shape))
     for x in xs[1:]:
         if len(x.shape) != len(shape) or any(a != b for i, (a, b) in enumerate(zip(x.shape, shape)) if i != dim):
             raise ValueError(f"shapes {tuple(xs[0].shape)} and {tuple(x.shape)} differ elsewhere than in dimension {dim}")
@@ -252,7 +258,7 @@ def _beside(xs, shape, dim, out):
 
 def split(x, sizes, dim=0):
     """The parts of these sizes along dim, one behind the other, as arrays of their own."""
-    dim %= len(x.shape)
+    dim = _dimension(dim, len(x.shape))
     if sum(sizes) != x.shape[dim] or min(sizes, default=0) < 0:
         raise ValueError(f"parts of {tuple(sizes)} are not the {x.shape[dim]} of dimension {dim}")
     out, at = [], 0
