@@ -139,9 +139,18 @@ static void global_threads(Nest *n)
          y_of(n), n->row, -more);
 }
 
+/* With a number, or with the first element of the row. */
+static bool by_element(const Nest *n)
+{
+    return n->names % 2;
+}
+
 static void filled(Nest *n)
 {
-    TEXT(n->g, "shared t%d: u8[1, %d];\nfill t%d = 7;\nmove t%d -> %s[%s, 0];", n->names, WIDTH, n->names, n->names, y_of(n), n->row);
+    Gen *g = n->g;
+    int k = n->names;
+    const char *value = by_element(n) ? keep_text(g->p, "%s[%s, 0]", x_of(n), n->row) : "7";
+    TEXT(g, "shared t%d: u8[1, %d];\nfill t%d = %s;\nmove t%d -> %s[%s, 0];", k, WIDTH, k, value, k, y_of(n), n->row);
 }
 
 /* A view that is made at run time: the row of x that stands in the table, none where it is outside. */
@@ -193,14 +202,16 @@ static void means_rows(Nest *n, Work w, const int *list, int count, int rows)
     Gen *g = n->g;
     static const int32_t none = -1;
     const int32_t *table = w == VIEWED ? (const int32_t *)(const void *)g->p->tensor[n->table].first : &none;
-    Stmt *s = means(g, w == FILLED ? -1 : n->x, n->y), *zero = means(g, -1, n->y);
+    bool number = w == FILLED && !by_element(n);
+    Stmt *s = means(g, number ? -1 : n->x, n->y), *zero = means(g, -1, n->y);
     s->value = 7;
     for (int a = 0; a < n->around; a++)
         for (int i = 0; i < count; i++) {
             int row = a * rows + n->base + list[i], from = w == VIEWED ? table[row % TABLE] : row;
             bool outside = from < 0 || from >= n->around * rows;
             for (int c = 0; c < WIDTH; c++)
-                pair(g, w == VIEWED && outside ? zero : s, w == FILLED || (w == VIEWED && outside) ? -1 : (int64_t)from * WIDTH + c, (int64_t)row * WIDTH + c);
+                pair(g, w == VIEWED && outside ? zero : s, number || (w == VIEWED && outside) ? -1 : (int64_t)from * WIDTH + (w == FILLED ? 0 : c),
+                     (int64_t)row * WIDTH + c);
         }
 }
 
