@@ -83,10 +83,9 @@ static void unknown_word(Env *e, const Clause *c, WordList list, const char *cla
     const char *const *words = word_list(list, &n), *w = name_of(e, c->id.name), *near = spelling_nearest(w, words, n);
     Diag *g = diag_at(e->c->diags, E0205, c->id.span, "`%s %s` does not exist", clause, w);
     Text t;
-    text_init(&t, e->c->scratch->mem);
+    text_in(&t, e->c->scratch);
     for (size_t i = 0; !near && i < n; i++) text_printf(&t, "%s%s", i ? i + 1 == n ? " or " : ", " : "", words[i]);
-    diag_fix(e->c->diags, g, "%s %s", clause, near ? near : arena_strdup(e->c->scratch, t.s, t.n));
-    text_free(&t);
+    diag_fix(e->c->diags, g, "%s %s", clause, near ? near : text_end(&t));
 }
 
 static bool overlap_clause(Env *e, const Clause *c, PMove *m)
@@ -413,13 +412,12 @@ bool reduce_fits(Env *e, const PMove *m, ElemType type, InstrForm form, const ch
     }
     if (reduction_of(form, op, type, &ptx_op, &ptx_type)) return true;
     Text t;
-    text_init(&t, e->c->scratch->mem);
+    text_in(&t, e->c->scratch);
     for (int i = 0; i < TYPE_COUNT; i++)
         if (reduction_of(form, op, (ElemType)i, &ptx_op, &ptx_type))
             text_printf(&t, "%s%s", t.n ? " " : "", elem_info((ElemType)i)->name);
     Diag *g = diag_at(e->c->diags, E0517, m->work_span, "`%s` does not work on %s %s; its types there: %s", op,
-                      elem_info(type)->name, where, arena_strdup(e->c->scratch, t.s, t.n));
-    text_free(&t);
+                      elem_info(type)->name, where, text_end(&t));
     if (form == FORM_BULK_REDUCE_PEER && elem_info(type)->kind == ELEM_FLOAT)
         diag_fix(e->c->diags, g,
                  "copy to a second tile of the peer, and there `move b -> sum reduce add via threads;`");

@@ -11,14 +11,12 @@ Item *module_item(const Module *m, Name n) { return n < m->nnames ? m->item_of[n
 static const char *join_path(Compilation *c, const IdentItem *path, uint32_t n)
 {
     Text t;
-    text_init(&t, c->arena->mem);
+    text_in(&t, c->arena);
     for (uint32_t i = 0; path && i < n; i++, path = path->next) {
         if (i) text_char(&t, '.');
         text_str(&t, names_text(c->names, path->id.name));
     }
-    const char *s = arena_strdup(c->arena, t.s ? t.s : "", t.n);
-    text_free(&t);
-    return s;
+    return text_end(&t);
 }
 
 const char *path_text(Env *e, const IdentItem *path) { return join_path(e->c, path, UINT32_MAX); }

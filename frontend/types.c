@@ -63,16 +63,14 @@ bool scalar_type(Env *e, const Param *p, ElemType *out)
 const char *shape_text(Env *e, int rank, const int64_t *extent)
 {
     Text t;
-    text_init(&t, e->c->scratch->mem);
+    text_in(&t, e->c->scratch);
     text_char(&t, '[');
     for (int d = 0; d < rank; d++) {
         if (d) text_lit(&t, ", ");
         text_int(&t, extent[d]);
     }
     text_char(&t, ']');
-    const char *s = arena_strdup(e->c->scratch, t.s, t.n);
-    text_free(&t);
-    return s;
+    return text_end(&t);
 }
 
 /* An extent of a tile, or a number of tiles. */

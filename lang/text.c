@@ -12,6 +12,19 @@ void text_init(Text *t, Mem *mem)
     *t = (Text){.mem = mem};
 }
 
+void text_in(Text *t, Arena *a)
+{
+    *t = (Text){.arena = a};
+}
+
+const char *text_end(Text *t)
+{
+    text_put(t, "", 0);
+    t->s = arena_grow(t->arena, t->s, t->cap, t->n + 1);
+    t->cap = t->n + 1;
+    return t->s;
+}
+
 void text_free(Text *t)
 {
     mem_free(t->mem, t->s);
@@ -31,7 +44,7 @@ static void grow(Text *t, size_t n)
     size_t need = n > SIZE_MAX - t->n - 1 ? SIZE_MAX : t->n + n + 1;
     size_t cap = t->cap ? t->cap : TEXT_FIRST;
     while (cap < need) cap = cap > SIZE_MAX / 2 ? SIZE_MAX : cap * 2;
-    t->s = mem_resize(t->mem, t->s, cap);
+    t->s = t->arena ? arena_grow(t->arena, t->s, t->cap, cap) : mem_resize(t->mem, t->s, cap);
     t->cap = cap;
 }
 

@@ -8,12 +8,16 @@
 
 typedef struct Text {
     Mem *mem;
+    Arena *arena; /* text_in */
     char *s; /* 0-terminated once anything was written */
     size_t n, cap;
 } Text;
 
 void text_init(Text *t, Mem *mem);
 void text_free(Text *t);
+/* In an arena: nothing is to be freed, whatever fails. What is taken from the arena meanwhile makes it move when it grows. */
+void text_in(Text *t, Arena *a);
+const char *text_end(Text *t); /* of text_in: what was written, "" too; it is complete then */
 void text_clear(Text *t);
 void text_put(Text *t, const char *s, size_t n);
 void text_put_front(Text *t, const char *s, size_t n); /* in front of all that is there; s is none of it */

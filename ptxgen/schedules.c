@@ -202,7 +202,7 @@ static bool is_new(Compilation *c, IrKernel *k, const IrModule *m, Kinds *kinds)
     Text t;
     IrModule one = {.target = m->target, .cluster_dst = m->cluster_dst};
     vec_push(c->scratch, &one.kernels, k);
-    text_init(&t, c->arena->mem);
+    text_in(&t, c->scratch);
     ir_print(&t, &one, NULL);
     bool found = false;
     for (uint32_t i = 0; i < kinds->texts.n; i++) found |= strcmp(kinds->texts.v[i], t.s) == 0;
@@ -210,7 +210,6 @@ static bool is_new(Compilation *c, IrKernel *k, const IrModule *m, Kinds *kinds)
         const char *kept = arena_strdup(c->arena, t.s, t.n);
         vec_push(c->arena, &kinds->texts, kept);
     }
-    text_free(&t);
     return !found;
 }
 

@@ -59,20 +59,18 @@ static void describe_kernel(Heap *h, tile_module *m, tile_kernel *k, const MfKer
     for (uint32_t i = 0; i < mf->syms.n; i++) sym_names[i] = mf->syms.v[i].name;
     k->extent_texts = arena_array(a, const char *, mf->tensors.n);
     Text t;
-    text_init(&t, &h->mem);
     for (uint32_t i = 0; i < mf->tensors.n; i++) {
-        text_clear(&t);
+        text_in(&t, a);
         print_extents(&t, mf, &mf->tensors.v[i], sym_names);
-        k->extent_texts[i] = arena_strdup(a, t.s, t.n);
+        k->extent_texts[i] = text_end(&t);
     }
     k->value_texts = arena_array(a, const char *, mf->params.n);
     for (uint32_t i = 0; i < mf->params.n; i++) {
         if (mf->params.v[i].kind != MF_PARAM_VALUE) continue;
-        text_clear(&t);
+        text_in(&t, a);
         lx_print(&t, &mf->lx, mf->params.v[i].index, sym_names);
-        k->value_texts[i] = arena_strdup(a, t.s, t.n);
+        k->value_texts[i] = text_end(&t);
     }
-    text_free(&t);
 }
 
 static bool looks_like_elf(const void *image, size_t size)

@@ -53,13 +53,11 @@ static const char *box_text(Lower *L, const MfMap *m)
                             m->channels, numbers(L, m->lower, n), numbers(L, m->upper, n));
     }
     Text t;
-    text_init(&t, L->a->mem);
+    text_in(&t, L->a);
     text_lit(&t, "box [");
     for (int d = 0; d < m->rank; d++) text_printf(&t, d ? ", %u" : "%u", m->box[d]);
     text_char(&t, ']');
-    const char *s = arena_strdup(L->a, t.s, t.n);
-    text_free(&t);
-    return s;
+    return text_end(&t);
 }
 
 static const char *mode_text(const MfMap *m) { return map_mode(m->mode)->ptx; }
@@ -86,7 +84,7 @@ static void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
 {
     const MfMap *m = &L->ir->mf.maps.v[p->map];
     Text t;
-    text_init(&t, L->plan->mem);
+    text_in(&t, L->a);
     text_printf(&t, "    %s%s\n      %s",
                 mi->prefetch          ? "cp.async.bulk.prefetch.tensor, global -> L2"
                 : mi->load            ? "cp.async.bulk.tensor, global -> shared"
@@ -106,14 +104,13 @@ static void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
         if (p->huge[d]) text_printf(&t, "      guard: left out where start %d exceeds 32 bits\n", d);
     }
     if (mi->mv->via == VIA_INFERRED) text_lit(&t, "      first in the order tensor, bulk: bulk was not looked at\n");
-    explain_move(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
-    text_free(&t);
+    explain_move(L, mi->stmt, text_end(&t));
 }
 
 static void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor)
 {
     Text t;
-    text_init(&t, L->plan->mem);
+    text_in(&t, L->a);
     text_printf(&t, "    %s\n",
                 mi->prefetch          ? "cp.async.bulk.prefetch, global -> L2"
                 : mi->load            ? "cp.async.bulk, global -> shared"
@@ -132,21 +129,19 @@ static void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const 
     if (mi->mv->bytes) text_printf(&t, "      of each 16 bytes those of the mask %s\n", source_text(L, mi->mv->bytes->span));
     policy_line(L, &t, mi);
     if (tensor) text_printf(&t, "      rejected: tensor copy, %s\n", tensor->text);
-    explain_move(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
-    text_free(&t);
+    explain_move(L, mi->stmt, text_end(&t));
 }
 
 void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrPlan *q)
 {
     Text t;
-    text_init(&t, L->plan->mem);
+    text_in(&t, L->a);
     text_printf(&t, "    threads, %s: %s\n      role work\n", mi->load ? "global -> shared" : "shared -> global", threads_text(L->a, q));
     for (int d = 0; d < mi->rank; d++)
         if (g->low[d] || g->high[d])
             text_printf(&t, "      guard: what lies %s the tensor in dimension %d %s\n", !g->low[d] ? "beyond" : !g->high[d] ? "below" : "outside of", d,
                         mi->load ? "is zeros" : "is left out");
-    explain_move(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
-    text_free(&t);
+    explain_move(L, mi->stmt, text_end(&t));
 }
 
 void explain_copy(Lower *L, const MoveInfo *mi, const Copies *c)

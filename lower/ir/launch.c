@@ -23,42 +23,54 @@ bool *ir_launch_divisors(Arena *a, const MfKernel *mf)
     return divisor;
 }
 
-/* x is 0 where y is. */
-static bool zero_with(const LxPool *p, Lx x, Lx y)
+/* ---- what is at least 1 while something runs ---- */
+
+typedef struct Wanted {
+    const MfKernel *mf;
+    uint32_t *seen; /* by expression: the last one who asked, twice, and one more if it has to be at least 1 */
+    uint32_t *by;   /* how many want it to be at least 1 */
+    uint32_t who;
+} Wanted;
+
+/* x is not 0, or positive: at least 1. What has to be at least 1 for that? Equal expressions are one node. */
+static void want(Wanted *w, Lx x, bool positive)
 {
-    if (x == y) return true; /* equal expressions are one node */
-    const LxNode *n = &p->nodes.v[x - 1];
-    const LxNode *b = n->b ? &p->nodes.v[n->b - 1] : NULL;
-    if (n->op == LX_MUL) return zero_with(p, n->a, y) || zero_with(p, n->b, y);
-    if (b == NULL || b->op != LX_CONST) return false;
-    if (n->op == LX_MAX) return b->k <= 0 && zero_with(p, n->a, y);
-    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
+    const LxNode *n = &w->mf->lx.nodes.v[x - 1];
+    const LxNode *b = n->b ? &w->mf->lx.nodes.v[n->b - 1] : NULL;
+    bool number = b && b->op == LX_CONST, size = n->op == LX_SYM && w->mf->syms.v[n->k].kind == MF_SIZE;
+    positive |= size || (n->op == LX_MAX && number && b->k == 0); /* not below 0 */
+    if (w->seen[x - 1] >= 2 * w->who + positive) return;
+    w->seen[x - 1] = 2 * w->who + positive;
+    w->by[x - 1] += positive;
+    if (n->op == LX_MUL) {
+        want(w, n->a, false);
+        want(w, n->b, false);
+    } else if (n->op == LX_MIN && positive) {
+        want(w, n->a, true);
+        want(w, n->b, true);
+    } else if (number && (n->op == LX_MAX ? b->k <= 0 : (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0)) {
+        want(w, n->a, positive);
+    }
 }
 
-/* x is at most 0 where y is 0. */
-static bool none_with(const LxPool *p, Lx x, Lx y)
+/* Nothing is launched where the grid is empty, or all that is written (SPEC.md, Launch checks). By expression. */
+static bool *wanted(Arena *a, const MfKernel *mf)
 {
-    const LxNode *n = &p->nodes.v[x - 1];
-    if (n->op == LX_MIN) return none_with(p, n->a, y) || none_with(p, n->b, y);
-    bool part = (n->op == LX_CEIL || n->op == LX_DIV) && p->nodes.v[n->b - 1].op == LX_CONST && p->nodes.v[n->b - 1].k > 0;
-    return part ? none_with(p, n->a, y) : zero_with(p, x, y);
-}
-
-/* Nothing is launched where y is 0: it makes the grid empty, or all that is written (SPEC.md, Launch checks). */
-static bool of_none(const MfKernel *mf, Lx y)
-{
-    uint32_t written = 0, empty = 0;
-    if (mf->deal != MF_DEAL_NONE && none_with(&mf->lx, mf->teams, y)) return true;
-    for (unsigned i = 0; i < 3 && mf->deal == MF_DEAL_NONE; i++)
-        if (none_with(&mf->lx, mf->grid[i], y)) return true;
+    uint32_t n = mf->lx.nodes.n, written = 0;
+    Wanted w = {mf, arena_array(a, uint32_t, n + 1), arena_array(a, uint32_t, n + 1), 1};
+    bool *one = arena_array(a, bool, n + 1);
+    if (mf->deal != MF_DEAL_NONE) want(&w, mf->teams, true);
+    for (unsigned i = 0; i < 3 && mf->deal == MF_DEAL_NONE; i++) want(&w, mf->grid[i], true);
+    for (uint32_t x = 0; x < n; x++) one[x] = w.by[x] > 0, w.by[x] = 0;
     for (uint32_t t = 0; t < mf->tensors.n; t++) {
         const MfTensor *x = &mf->tensors.v[t];
-        bool none = false;
-        for (unsigned d = 0; d < x->rank; d++) none |= none_with(&mf->lx, x->extent[d], y);
-        written += x->written;
-        empty += x->written && none;
+        if (!x->written) continue;
+        written++;
+        w.who++;
+        for (unsigned d = 0; d < x->rank; d++) want(&w, x->extent[d], true);
     }
-    return written && empty == written;
+    for (uint32_t x = 0; x < n; x++) one[x] |= written && w.by[x] == written;
+    return one;
 }
 
 /* ---- ranges ---- */
@@ -145,15 +157,17 @@ IrRange *ir_launch_ranges(Arena *a, const MfKernel *mf)
 {
     uint32_t n = mf->lx.nodes.n;
     IrRange *r = arena_array(a, IrRange, n);
+    const bool *one = wanted(a, mf);
     for (uint32_t i = 0; i < n; i++) r[i] = IR_ANY;
     for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
     for (uint32_t i = 0; i < n; i++) {
         const LxNode *x = &mf->lx.nodes.v[i];
         IrRange is = IR_ANY;
         if (x->op == LX_CONST) is = ir_range_at(x->k);
-        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (IrRange){of_none(mf, i + 1), MF_EXTENT_MAX};
+        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (IrRange){0, MF_EXTENT_MAX};
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SCALAR) is = of_scalar(mf, x->k);
         if (x->op >= LX_ADD && x->op <= LX_XOR) is = ir_range_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
+        if (one[i] && is.lo < 1) is.lo = 1;
         if (is.lo > r[i].lo) r[i].lo = is.lo;
         if (is.hi < r[i].hi) r[i].hi = is.hi;
     }

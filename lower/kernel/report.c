@@ -85,11 +85,9 @@ const char *lx_text(Lower *L, Lx x)
     const char **names = arena_array(L->a, const char *, L->k->syms.n);
     for (uint32_t i = 0; i < L->k->syms.n; i++) names[i] = name_text(L, L->k->syms.v[i].name);
     Text t;
-    text_init(&t, L->a->mem);
+    text_in(&t, L->a);
     lx_print(&t, &mf->lx, x, names);
-    const char *s = arena_strdup(L->a, t.s, t.n);
-    text_free(&t);
-    return s;
+    return text_end(&t);
 }
 
 static void call_chain(Lower *L, Diag *g)

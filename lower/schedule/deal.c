@@ -33,6 +33,11 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
 
 /* ---- the launch ---- */
 
+static Lx count_of(Lower *L, const PStmt *index)
+{
+    return lx_op(L->a, &L->ir->mf.lx, LX_SUB, scalar_lx(L, index->value), scalar_lx(L, index->lo));
+}
+
 static bool total_of(Lower *L, Pipe *p)
 {
     LxPool *pool = &L->ir->mf.lx;
@@ -45,7 +50,7 @@ static bool total_of(Lower *L, Pipe *p)
             diag_fix(L->c->diags, g, "deal a range of sizes and parameters, and put a `for` or `if` inside");
             return false;
         }
-        Lx n = lx_op(L->a, pool, LX_MAX, lx_op(L->a, pool, LX_SUB, hi, lo), lx_const(L->a, pool, 0));
+        Lx n = lx_op(L->a, pool, LX_MAX, count_of(L, &p->index[i]), lx_const(L->a, pool, 0));
         p->total = i ? lx_op(L->a, pool, LX_MUL, p->total, n) : n;
     }
     return true;
@@ -262,7 +267,7 @@ static void set_index(Lower *L, const PStmt *x, Opnd v)
 static Lx reciprocal(Lower *L, const PStmt *x)
 {
     LxPool *pool = &L->ir->mf.lx;
-    Lx n = lx_op(L->a, pool, LX_SUB, scalar_lx(L, x->value), scalar_lx(L, x->lo)), one = lx_const(L->a, pool, 1);
+    Lx n = count_of(L, x), one = lx_const(L->a, pool, 1);
     return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), lx_op(L->a, pool, LX_MAX, n, one)), one);
 }
 
@@ -279,7 +284,7 @@ void deal_indices(Lower *L, const Pipe *p, Opnd id)
         const PStmt *x = &p->index[p->order[i]];
         Opnd lo = value_wide(L, x->lo), v = id;
         if (i > 0) {
-            Opnd n = emit_op(L, IR_SUB, IR_I64, value_wide(L, x->value), lo);
+            Opnd n = opnd_is(lo, 0) ? value_wide(L, x->value) : emit_param(L, count_of(L, x));
             v = divide(L, p, x, IR_MOD, v, n);
             id = divide(L, p, x, IR_DIV, id, n);
         }

@@ -6,7 +6,7 @@
 
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(tilecc_define) == 16, "tilecc_define");
-_Static_assert(sizeof(tilecc_options) == 184, "tilecc_options");
+_Static_assert(sizeof(tilecc_options) == 192, "tilecc_options");
 _Static_assert(sizeof(tilecc_result) == 104, "tilecc_result");
 #endif
 

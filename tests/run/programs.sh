@@ -719,7 +719,7 @@ case $device in sim*) # for sm_100a
         case_ $m:argument x="$work/a.npy" y="$work/z.npy:$work/b.npy" m=$((mask)) &&
             of_fills some_bytes "$work/a.npy" "$work/z.npy" "$work/b.npy" $mask
     done
-    refuse_ 2 'E1150.*m is 0 to 65535' $m:argument x="$work/a.npy" y="$work/z.npy:$work/b.npy" m=65536
+    refuse_ 2 'E1150.*0 <= m <= 65535' $m:argument x="$work/a.npy" y="$work/z.npy:$work/b.npy" m=65536
     make u1 16,256 a
     make u1 16,256 z
     make i4 16 i

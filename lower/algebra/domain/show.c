@@ -167,9 +167,7 @@ const char *domain_text(Domain *d, Arena *a, Poly p)
         if (names[i] == NULL) names[i] = "?";
         n->k = i;
     }
-    text_init(&t, a->mem);
+    text_in(&t, a);
     lx_print(&t, &pool, x, names);
-    const char *text = arena_strdup(a, t.s, t.n);
-    text_free(&t);
-    return text;
+    return text_end(&t);
 }

@@ -63,14 +63,12 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     v->failed = true;
     if (v->silent || v->held.text) return NULL;
     Text t;
-    text_init(&t, v->arena->mem);
+    text_in(&t, v->arena);
     va_list ap;
     va_start(ap, fmt);
     text_vprintf(&t, fmt, ap);
     va_end(ap);
-    const char *kept = arena_strdup(v->arena, t.s, t.n);
-    text_free(&t);
-    Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", kept);
+    Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", text_end(&t));
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     if (code != E0660) note_open(v, g);
@@ -81,14 +79,12 @@ void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const 
 {
     if (v->failed || v->held.text) return;
     Text t;
-    text_init(&t, v->arena->mem);
+    text_in(&t, v->arena);
     va_list ap;
     va_start(ap, fmt);
     text_vprintf(&t, fmt, ap);
     va_end(ap);
-    const char *kept = arena_strdup(v->arena, t.s, t.n);
-    text_free(&t);
-    v->held = (Held){.code = code, .op = op, .also = also, .text = kept, .label = label};
+    v->held = (Held){.code = code, .op = op, .also = also, .text = text_end(&t), .label = label};
 }
 
 /* The run is over: what was held is reported, or the race that it comes to. */

@@ -38,7 +38,8 @@ static void sort(Verifier *v, uint32_t *first, uint32_t nplaces)
     uint32_t *end = arena_array(&v->run, uint32_t, nplaces);
     memcpy(end, first, nplaces * sizeof *end);
     for (uint32_t i = 0; i < n; i++) a[end[place_of(v, &old[i])]++] = old[i];
-    for (uint32_t i = 0; i < nplaces; i++) accesses_sort(a + first[i], first[i + 1] - first[i]);
+    for (uint32_t i = 0; i < nplaces; i++)
+        if (first[i + 1] > first[i]) accesses_sort(a + first[i], first[i + 1] - first[i]);
 }
 
 /* ---- ranges of one place ---- */
