@@ -71,16 +71,17 @@ void env_add(Env *e, Entity ent)
 
 static const char *nearest_name(Env *e, const char *text)
 {
-    const char *names[256];
+    static const char *const builtin[] = {"cta", "grid", "cluster", "ceil", "min", "max", "sizeof"};
+    enum { BUILTIN = sizeof builtin / sizeof *builtin, MOST = 250 };
+    const char *names[MOST + BUILTIN];
     size_t n = 0;
     if (e->c->diags->errors >= e->c->diags->max_errors) return NULL; /* not shown any more */
-    for (const Entity *x = e->scope; x && n < 250; x = x->next)
+    for (const Entity *x = e->scope; x && n < MOST; x = x->next)
         if (x->name) names[n++] = name_of(e, x->name);
-    for (const Item *it = e->module->unit->first; it && n < 250; it = it->next)
+    for (const Item *it = e->module->unit->first; it && n < MOST; it = it->next)
         if ((it->kind == IT_CONST || it->kind == IT_FN) && it->name.name) names[n++] = name_of(e, it->name.name);
-    for (const Import *i = e->module->imports; i && n < 250; i = i->next) names[n++] = name_of(e, i->path->id.name);
-    static const char *const builtin[] = {"cta", "grid", "cluster", "ceil", "min", "max", "sizeof"};
-    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) names[n++] = builtin[i];
+    for (const Import *i = e->module->imports; i && n < MOST; i = i->next) names[n++] = name_of(e, i->path->id.name);
+    for (size_t i = 0; i < BUILTIN; i++) names[n++] = builtin[i];
     return spelling_nearest(text, names, n);
 }
 

@@ -14,7 +14,7 @@ void text_init(Text *t, Mem *mem)
 
 void text_in(Text *t, Arena *a)
 {
-    *t = (Text){.arena = a};
+    *t = (Text){.mem = a->mem, .arena = a};
 }
 
 const char *text_end(Text *t)
@@ -27,7 +27,7 @@ const char *text_end(Text *t)
 
 void text_free(Text *t)
 {
-    mem_free(t->mem, t->s);
+    if (t->arena == NULL) mem_free(t->mem, t->s);
     t->s = NULL;
     t->n = t->cap = 0;
 }

@@ -22,19 +22,6 @@ const TmemShape *tmem_shape(unsigned shape)
     return &SHAPES[shape < IRP_SHAPES ? shape : 0];
 }
 
-/* Rows 32 q .. 32 q + 31 go to warp q; of pairs of warps both get half q (PTX ISA, tcgen05.cp). */
-unsigned tmem_lane(unsigned shape, unsigned row, unsigned copy)
-{
-    unsigned half = row / QUARTER, within = row % QUARTER;
-    switch (shape) {
-    case IRP_4X256B: return row * QUARTER;
-    case IRP_64X128B_02_13: return (half + 2 * copy) * QUARTER + within;
-    case IRP_64X128B_01_23: return (2 * half + copy) * QUARTER + within;
-    case IRP_32X128B_X4: return copy * QUARTER + within;
-    default: return row;
-    }
-}
-
 static uint32_t number(const IrOp *op, IrKey key)
 {
     const IrArg *arg = ir_find(op, key);

@@ -24,7 +24,6 @@ typedef struct TmemShape {
     uint8_t columns;      /* 32-bit columns of an instruction: 4 or 8 */
 } TmemShape;
 const TmemShape *tmem_shape(unsigned shape);
-unsigned tmem_lane(unsigned shape, unsigned row, unsigned copy); /* counted from the first one that is addressed */
 
 typedef struct TmemCp { /* operands of tc.cp, and of the tc.desc by which it reads */
     uint8_t shape, format, swizzle;

@@ -117,12 +117,6 @@ bool cannot(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const c
     return false;
 }
 
-Diag *lower_not_yet(Lower *L, Span span, NotYet what)
-{
-    const NotYetInfo *n = not_yet_info(what);
-    return lower_error(L, n->code, span, "%s %s not supported yet", n->what, n->verb);
-}
-
 void lower_refuse(Lower *L, const Refusal *r)
 {
     Diag *g = lower_error(L, r->code, r->span, "%s", r->text);

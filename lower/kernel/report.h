@@ -43,7 +43,6 @@ __attribute__((format(printf, 4, 5)))
 #endif
 Diag *
 lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...); /* with the call chain as notes */
-Diag *lower_not_yet(Lower *L, Span span, NotYet what);
 void lower_refuse(Lower *L, const Refusal *r);
 /* A condition that the launch must meet. False where it can't hold for any launch (then nothing is added). */
 bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why);
