@@ -365,8 +365,10 @@ static Opnd listed_row(Lower *L, const Sx *const *list, int64_t n, RowShare s, O
     bool known = index.v == 0; /* then it is one of those that lie s.rows apart */
     int64_t step = known ? s.rows : 1, least = known ? index.k : 0, last = n - step + least;
     Opnd at = known ? s.first : emit_op(L, IR_ADD, IR_I32, s.first, index), v = value_wide(L, list[last]);
-    for (int64_t k = last - step; k >= 0; k -= step)
-        v = emit_sel(L, IR_I64, emit_cmp(L, IRL_EQ, at, opnd_imm(k - least)), value_wide(L, list[k]), v);
+    for (int64_t k = last - step; k >= 0; k -= step) {
+        Opnd row = value_wide(L, list[k]);
+        v = emit_sel(L, IR_I64, emit_cmp(L, IRL_EQ, at, opnd_imm(k - least)), row, v);
+    }
     return v;
 }
 
@@ -518,8 +520,8 @@ static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
     case SX_INV: return emit_op(L, IR_XOR, t, a, opnd_imm(-1));
     case SX_CEIL:
         if (in_parts(L, x)) { /* holds for every a and b whose quotient fits */
-            Opnd more = emit_cmp(L, IRL_NE, emit_op(L, IR_MOD, t, a, b), opnd_imm(0));
-            return emit_op(L, IR_ADD, t, emit_op(L, IR_DIV, t, a, b), emit_cvt(L, t, more));
+            Opnd more = emit_cvt(L, t, emit_cmp(L, IRL_NE, emit_op(L, IR_MOD, t, a, b), opnd_imm(0)));
+            return emit_op(L, IR_ADD, t, emit_op(L, IR_DIV, t, a, b), more);
         }
         return emit_op(L, IR_DIV, t, emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1))), b);
     default: return emit_op(L, opcode_of(x->op), t, a, b);
@@ -619,15 +621,19 @@ static Opnd pred_node(Lower *L, const Sx *x)
     if (scalar_uses(L, x) == USE_LAUNCH) return emit_cmp(L, IRL_NE, emit_param(L, scalar_lx(L, x)), opnd_imm(0));
     static const IrRel REL[] = {IRL_EQ, IRL_NE, IRL_LT, IRL_LE, IRL_GT, IRL_GE};
     switch ((SxOp)x->op) {
-    case SX_LAND: return emit_logic(L, IR_AND, value_pred(L, x->a), value_pred(L, x->b));
-    case SX_LOR: return emit_logic(L, IR_OR, value_pred(L, x->a), value_pred(L, x->b));
+    case SX_LAND:
+    case SX_LOR: {
+        Opnd b = value_pred(L, x->b);
+        return emit_logic(L, x->op == SX_LAND ? IR_AND : IR_OR, value_pred(L, x->a), b);
+    }
     case SX_NOT: return emit_not(L, value_pred(L, x->a));
     default: break;
     }
     if (!sx_is_bool(x)) return emit_cmp(L, IRL_NE, value_wide(L, x), opnd_imm(0));
     IrRel rel = REL[x->op - SX_EQ];
-    if (narrow(L, x->a) && narrow(L, x->b)) return emit_cmp(L, rel, value_low(L, x->a), value_low(L, x->b));
-    return emit_cmp(L, rel, value_wide(L, x->a), value_wide(L, x->b));
+    bool low = narrow(L, x->a) && narrow(L, x->b);
+    Opnd b = low ? value_low(L, x->b) : value_wide(L, x->b);
+    return emit_cmp(L, rel, low ? value_low(L, x->a) : value_wide(L, x->a), b);
 }
 
 Opnd value_pred(Lower *L, const Sx *x)

@@ -217,7 +217,8 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
     if (!o->mi->load || o->mi->prefetch || (opnd_is(lo, 0) && opnd_is(tail, 0))) return;
     Opnd zeros = zero_block(o);
     copy_op(o, zeros, r->offset, lo, positive(L, lo));
-    copy_op(o, zeros, emit_op(L, IR_ADD, IR_I32, r->offset, hi), tail, positive(L, tail));
+    Opnd some = positive(L, tail);
+    copy_op(o, zeros, emit_op(L, IR_ADD, IR_I32, r->offset, hi), tail, some);
 }
 
 /* A row outside the tensor is left out by a store and zeros for a load. */
@@ -232,7 +233,9 @@ static void run_ops(BulkOut *o, const Run *r)
     bool branch = zeros && r->ok.v && (o->p->low || o->p->high);
     if (!branch) {
         clipped(o, r, r->ok);
-        if (zeros && r->ok.v) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), emit_not(L, r->ok));
+        if (!zeros || r->ok.v == 0) return;
+        Opnd outside = emit_not(L, r->ok);
+        copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), outside);
         return;
     }
     ir_ref(L->a, emit_new(L, IR_IF), IRK_COND, IRA_VAL, r->ok.v);

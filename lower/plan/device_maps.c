@@ -144,7 +144,8 @@ void device_template(Lower *L, const PTensor *t, const MapDesc *d, MfMap *m)
         } else {
             int b = t->dim_of[i];
             m->dim[i] = scalar_lx(L, t->base->extent[b]);
-            m->pitch[i] = lx_op(L->a, p, LX_MUL, scalar_lx(L, t->base->stride[b]), lx_const(L->a, p, size));
+            Lx bytes = lx_const(L->a, p, size);
+            m->pitch[i] = lx_op(L->a, p, LX_MUL, scalar_lx(L, t->base->stride[b]), bytes);
         }
     }
 }

@@ -52,10 +52,11 @@ static Opnd row(Lower *L, const MoveInfo *mi, Opnd index)
     const Sx *extent = mi->tensor->extent[0];
     RowShare s = {.first = mi->share_dim == 0 ? mi->share_at : opnd_imm(0), .rows = mi->extent[0]};
     Opnd at = row_index(L, d->rows, mi->extent[0] + mi->past[0], s, index);
-    Opnd ok = emit_logic(L, IR_AND, emit_cmp(L, IRL_GE, at, opnd_imm(0)),
-                         emit_cmp(L, IRL_LT, at, value_wide(L, extent)));
+    Opnd below = emit_cmp(L, IRL_LT, at, value_wide(L, extent));
+    Opnd ok = emit_logic(L, IR_AND, emit_cmp(L, IRL_GE, at, opnd_imm(0)), below);
     ok = emit_logic(L, IR_AND, ok, L->inside);
-    return emit_sel(L, IR_I32, ok, emit_cvt(L, IR_I32, at), value_low(L, extent));
+    Opnd beyond = value_low(L, extent);
+    return emit_sel(L, IR_I32, ok, emit_cvt(L, IR_I32, at), beyond);
 }
 
 static void group(Lower *L, const MoveInfo *mi, const TensorPlan *p, Opnd g, uint32_t bar, Opnd bar_slot)

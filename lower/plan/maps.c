@@ -14,7 +14,8 @@ static Lx bytes_lx(Lower *L, Lx elements, int bits)
 {
     LxPool *p = &L->ir->mf.lx;
     if (bits % 8 == 0) return lx_op(L->a, p, LX_MUL, elements, lx_const(L->a, p, bits / 8));
-    return lx_op(L->a, p, LX_DIV, lx_op(L->a, p, LX_MUL, elements, lx_const(L->a, p, bits)), lx_const(L->a, p, 8));
+    Lx byte = lx_const(L->a, p, 8);
+    return lx_op(L->a, p, LX_DIV, lx_op(L->a, p, LX_MUL, elements, lx_const(L->a, p, bits)), byte);
 }
 
 static void describe(Lower *L, const PTensor *t, MapDesc *d)

@@ -35,7 +35,8 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
 
 static Lx count_of(Lower *L, const PStmt *index)
 {
-    return lx_op(L->a, &L->ir->mf.lx, LX_SUB, scalar_lx(L, index->value), scalar_lx(L, index->lo));
+    Lx lo = scalar_lx(L, index->lo);
+    return lx_op(L->a, &L->ir->mf.lx, LX_SUB, scalar_lx(L, index->value), lo);
 }
 
 static bool total_of(Lower *L, Pipe *p)
@@ -267,8 +268,8 @@ static void set_index(Lower *L, const PStmt *x, Opnd v)
 static Lx reciprocal(Lower *L, const PStmt *x)
 {
     LxPool *pool = &L->ir->mf.lx;
-    Lx n = count_of(L, x), one = lx_const(L->a, pool, 1);
-    return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), lx_op(L->a, pool, LX_MAX, n, one)), one);
+    Lx n = count_of(L, x), one = lx_const(L->a, pool, 1), some = lx_op(L->a, pool, LX_MAX, n, one);
+    return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), some), one);
 }
 
 static Opnd divide(Lower *L, const Pipe *p, const PStmt *x, IrOpcode op, Opnd id, Opnd n)

@@ -10,7 +10,7 @@ static Opnd sreg_over(Lower *L, IrReg r, int64_t d)
 static void deal_static(Lower *L, Pipe *p, Opnd teams)
 {
     Opnd team = sreg_over(L, IRR_CTAID_X, L->k->cluster[0]), n = sreg_over(L, IRR_NCTAID_X, L->k->cluster[0]);
-    Opnd left = emit_op(L, IR_SUB, IR_I64, emit_op(L, IR_ADD, IR_I64, teams, n), emit_op(L, IR_ADD, IR_I64, team, opnd_imm(1)));
+    Opnd own = emit_op(L, IR_ADD, IR_I64, team, opnd_imm(1)), left = emit_op(L, IR_SUB, IR_I64, emit_op(L, IR_ADD, IR_I64, teams, n), own);
     Opnd turns = emit_op(L, IR_MAX, IR_I64, emit_op(L, IR_DIV, IR_I64, left, n), opnd_imm(0));
     Opnd k = emit_loop(L, IR_I64, opnd_imm(0), turns);
     L->sched->team_step = n;

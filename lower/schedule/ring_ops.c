@@ -114,7 +114,8 @@ void ring_wait_full(Lower *L, const Ring *r)
 void ring_arrive_full(Lower *L, const Ring *r)
 {
     if (r->full == BAR_NONE) return; /* read by the lanes of the filler alone */
-    put_bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, ring_slot(r));
+    Opnd slot = ring_slot(r);
+    put_bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
 }
 
 /* Rank of the CTA that fills this one's tile. */

@@ -258,8 +258,13 @@ Lx scalar_lx(Lower *L, const Sx *x)
     switch ((SxOp)x->op) {
     case SX_SYM: s->lx = lx_sym(L->a, p, (uint32_t)x->k); break;
     case SX_LET: s->lx = scalar_lx(L, x->a); break;
-    case SX_NEG: s->lx = lx_op(L->a, p, LX_SUB, lx_const(L->a, p, 0), scalar_lx(L, x->a)); break;
-    case SX_INV: s->lx = lx_op(L->a, p, LX_XOR, lx_const(L->a, p, -1), scalar_lx(L, x->a)); break;
+    case SX_NEG:
+    case SX_INV: {
+        bool minus = x->op == SX_NEG;
+        Lx a = scalar_lx(L, x->a);
+        s->lx = lx_op(L->a, p, minus ? LX_SUB : LX_XOR, lx_const(L->a, p, minus ? 0 : -1), a);
+        break;
+    }
     case SX_NOT: s->lx = lx_op(L->a, p, LX_NOT, scalar_lx(L, x->a), 0); break;
     default: {
         Lx a = scalar_lx(L, x->a), b = scalar_lx(L, x->b);
