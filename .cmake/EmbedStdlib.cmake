@@ -1,6 +1,7 @@
 # cmake -D ROOT=stdlib -D OUT=stdlib_embed.c -P EmbedStdlib.cmake
 #
-# Writes the standard library's sources, and the tune files beside them, as one C file. Bytes, not string literals: C11 promises only 4095 characters.
+# Writes the standard library's sources, and the tune files beside them, as one C file.
+include(${CMAKE_CURRENT_LIST_DIR}/Bytes.cmake)
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.tile)
 list(SORT files)
 set(arrays "")
@@ -9,12 +10,7 @@ set(n 0)
 # A row's path, text and size, of an array in `arrays`; NULL and 0 where there is no such file.
 macro(embed file array)
     if(EXISTS ${ROOT}/${file})
-        file(READ ${ROOT}/${file} hex HEX)
-        string(LENGTH "${hex}" size)
-        math(EXPR size "${size} / 2")
-        string(REGEX REPLACE "(................................)" "\\1\n    " hex "${hex}")
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " hex "${hex}")
-        string(REGEX REPLACE " +\n" "\n" hex "${hex}")
+        bytes_of(${ROOT}/${file} hex size)
         string(APPEND arrays "static const unsigned char ${array}[] = { /* ${file} */\n    ${hex}0x00};\n")
         string(APPEND rows "\"${file}\", (const char *)${array}, ${size}")
     else()

@@ -1,4 +1,5 @@
 /* Numbers of the launch: what they are while the kernel runs. */
+#include "lang/checked.h"
 #include "lower/ir/ir.h"
 
 enum { NEEDED = 1, HOLDS = 2, DIVISOR = 4 };
@@ -99,14 +100,9 @@ IrRange ir_range_times(IrRange x, int64_t k)
     return k > 0 ? (IrRange){a, b} : (IrRange){b, a};
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 static IrRange over(IrRange x, int64_t k)
 {
-    return (IrRange){x.lo != INT64_MIN ? floor_div(x.lo, k) : INT64_MIN, x.hi != INT64_MAX ? floor_div(x.hi, k) : INT64_MAX};
+    return (IrRange){x.lo != INT64_MIN ? floor_div_by(x.lo, k) : INT64_MIN, x.hi != INT64_MAX ? floor_div_by(x.hi, k) : INT64_MAX};
 }
 
 IrRange ir_range_of(LxOp op, IrRange x, IrRange y)

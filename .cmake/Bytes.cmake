@@ -1,0 +1,11 @@
+# bytes_of(FILE TEXT SIZE): the bytes of a file as elements of a C array, and how many. Bytes, not string literals: C11 promises only 4095 characters.
+function(bytes_of file text size)
+    file(READ ${file} hex HEX)
+    string(LENGTH "${hex}" n)
+    math(EXPR n "${n} / 2")
+    string(REGEX REPLACE "(................................)" "\\1\n    " hex "${hex}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " hex "${hex}")
+    string(REGEX REPLACE " +\n" "\n" hex "${hex}")
+    set(${text} "${hex}" PARENT_SCOPE)
+    set(${size} ${n} PARENT_SCOPE)
+endfunction()
