@@ -103,9 +103,9 @@ static void manifest_head(Lower *L)
 
 /* ---- the whole ---- */
 
-static void prefetch(Lower *L, IrRole *to, uint32_t map, Span at)
+static void prefetch(Lower *L, uint32_t map, Span at)
 {
-    IrOp *op = ir_op(L->a, to, IR_MAP_PREFETCH, at);
+    IrOp *op = ir_op(L->a, &L->pre, IR_MAP_PREFETCH, at);
     op->elect = true;
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, map);
 }
@@ -122,17 +122,21 @@ static bool made_here(const Lower *L, uint32_t map)
 static void prefetch_maps(Lower *L)
 {
     if (L->derived) {
-        IrRole first = {0};
+        uint32_t others = L->pre.ops.n, n;
         for (uint32_t i = 0; i < L->ir->mf.maps.n; i++)
-            if (!made_here(L, i)) prefetch(L, &first, i, (Span){0, 0});
-        for (uint32_t i = 0; i < L->pre.ops.n; i++) vec_push(L->a, &first.ops, L->pre.ops.v[i]);
-        L->pre.ops = first.ops;
+            if (!made_here(L, i)) prefetch(L, i, (Span){0, 0});
+        n = L->pre.ops.n - others;
+        if (n == 0 || others == 0) return;
+        IrOp *v = L->pre.ops.v, *first = arena_array(L->a, IrOp, n);
+        memcpy(first, v + others, n * sizeof *v);
+        memmove(v + n, v, others * sizeof *v);
+        memcpy(v, first, n * sizeof *v);
         return;
     }
     for (uint32_t i = 0; i < L->k->maps.n; i++) {
         const PMap *m = L->k->maps.v[i];
         uint32_t at = L->maps->map_of[i];
-        if (m->prefetched && at && at != UINT32_MAX) prefetch(L, &L->pre, at - 1, m->span);
+        if (m->prefetched && at && at != UINT32_MAX) prefetch(L, at - 1, m->span);
     }
 }
 
@@ -205,7 +209,8 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
                  .k = k,
                  .plan = plan,
                  .guard = opnd_imm(1),
-                 .inside = opnd_imm(1)};
+                 .inside = opnd_imm(1),
+                 .batch_index = opnd_imm(0)};
     L->explained = arena_new(L->a, struct Explained);
     L->scalars = arena_new(L->a, struct Scalars);
     L->values = arena_new(L->a, struct Values);

@@ -129,31 +129,30 @@ static void stepped(Lower *L, TensorAccess *a, const Axis *e, int64_t unit, int6
 }
 
 /* Copies touch nothing beside the tensor: loads bring zeros from there. */
-static bool outside(Lower *L, const TensorAccess *a)
+static bool outside(Lower *L, const PTensor *base, const DomBox *box)
 {
-    const MoveInfo *m = a->info;
-    const PTensor *base = base_of(m->tensor);
     bool out = false;
-    for (int b = 0; m->has_gbox && b < m->gbox.rank && b < base->rank; b++) {
-        out |= domain_le(L->d, scalar_poly(L, base->extent[b]), m->gbox.start[b]);
-        out |= domain_le(L->d, poly_add(L->d, m->gbox.start[b], m->gbox.extent[b]), poly_const(L->d, 0));
+    for (int b = 0; b < box->rank && b < base->rank; b++) {
+        out |= domain_le(L->d, scalar_poly(L, base->extent[b]), box->start[b]);
+        out |= domain_le(L->d, poly_add(L->d, box->start[b], box->extent[b]), poly_const(L->d, 0));
     }
     return out;
 }
 
 static void base_axes(Lower *L, TensorAccess *a)
 {
+    DomBox box;
     const MoveInfo *m = a->info;
-    const PTensor *t = m->tensor;
-    a->never |= outside(L, a);
-    for (int b = 0; m->has_gbox && b < m->gbox.rank; b++)
-        add(L, a, element(L, base_of(t), b, m->gbox.start[b], m->gbox.extent[b]));
-    for (int d = 0; m->has_gbox && d < m->rank; d++) {
+    const PTensor *t = m->tensor, *base = base_of(t);
+    if (!region_box(L, m, &box)) return;
+    a->never |= outside(L, base, &box);
+    for (int b = 0; b < box.rank; b++) add(L, a, element(L, base, b, box.start[b], box.extent[b]));
+    for (int d = 0; d < m->rank; d++) {
         int b = t->base ? t->dim_of[d] : d;
-        int64_t reach = move_width(m, d) - 1, n = m->extent[d];
-        if (m->g->dim[d].rows || m->g->dim[d].open || n < 2 || reach == n - 1) continue;
-        Axis e = element(L, base_of(t), b, m->gbox.start[b], m->gbox.extent[b]);
-        stepped(L, a, &e, reach / (n - 1), n);
+        const PDim *p = &m->g->dim[d];
+        if (p->rows || p->open || p->extent < 2 || move_step(m, d) == 1) continue;
+        Axis e = element(L, base, b, box.start[b], box.extent[b]);
+        stepped(L, a, &e, move_step(m, d), p->extent);
     }
 }
 

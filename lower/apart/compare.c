@@ -6,7 +6,13 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 {
     if (a->tile != b->tile) return true;
     if (a->slot_const >= 0 && b->slot_const >= 0 && a->slot_const != b->slot_const) return true;
-    return domain_disjoint(L->d, &a->sbox, &b->sbox);
+    DomBox x, y;
+    DomScratch scratch = domain_scratch(L->d);
+    region_part(L, a, &x);
+    region_part(L, b, &y);
+    bool apart = domain_disjoint(L->d, &x, &y);
+    domain_release(L->d, scratch);
+    return apart;
 }
 
 typedef struct Compared {

@@ -24,6 +24,19 @@ bool accesses_commute(const TensorAccess *a, const TensorAccess *b)
 
 /* ---- different teams ---- */
 
+/* The places in the tensor's own dimensions; false where nothing tells them. */
+static bool places_of(const TensorAccess *a, DomBox *box)
+{
+    box->rank = 0;
+    for (uint32_t i = 0; i < a->axes.n && box->rank < MAP_RANK_MAX; i++) {
+        const Axis *x = &a->axes.v[i];
+        if (x->kind != AXIS_ELEMENT || x->space != base_of(a->info->tensor) || x->bound) continue;
+        box->start[box->rank] = x->start;
+        box->extent[box->rank++] = x->extent;
+    }
+    return box->rank > 0;
+}
+
 static bool has_extent(const DomBox *b, Poly extent)
 {
     for (int d = 0; d < b->rank; d++)
@@ -35,12 +48,12 @@ static bool has_extent(const DomBox *b, Poly extent)
 static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const char *unused;
-    const DomBox *x = &a->info->gbox, *y = &b->info->gbox;
-    if (a->write == b->write || a->pipe != b->pipe || !a->info->has_gbox || !b->info->has_gbox) return false;
-    for (int d = 0; d < x->rank; d++)
-        if (!has_extent(y, x->extent[d]) || !has_extent(x, y->extent[d])) return false;
-    return domain_disjoint_teams(L->d, L->a, x, x, a->team, a->nteam, &unused) &&
-           domain_disjoint_teams(L->d, L->a, y, y, a->team, a->nteam, &unused);
+    DomBox x, y;
+    if (a->write == b->write || a->pipe != b->pipe || !places_of(a, &x) || !places_of(b, &y)) return false;
+    for (int d = 0; d < x.rank; d++)
+        if (!has_extent(&y, x.extent[d]) || !has_extent(&x, y.extent[d])) return false;
+    return domain_disjoint_teams(L->d, L->a, &x, &x, a->team, a->nteam, &unused) &&
+           domain_disjoint_teams(L->d, L->a, &y, &y, a->team, a->nteam, &unused);
 }
 
 static bool teams_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, const char **why)

@@ -22,10 +22,11 @@ static const char *how_it_completes(Lower *L, const MoveInfo *mi)
 
 static const char *layout_text(Lower *L, const MoveInfo *mi)
 {
-    if (mi->span == 0) return "row-major";
-    int64_t panels = (mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + mi->span - 1) / mi->span;
-    return arena_printf(L->a, "swizzle %lld, %lld panel%s of %lld bytes", (long long)mi->span, (long long)panels,
-                        panels == 1 ? "" : "s", (long long)(mi->span * mi->rows));
+    int64_t span = tile_span(mi->tile);
+    if (span == 0) return "row-major";
+    int64_t panels = (mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + span - 1) / span;
+    return arena_printf(L->a, "swizzle %lld, %lld panel%s of %lld bytes", (long long)span, (long long)panels,
+                        panels == 1 ? "" : "s", (long long)(span * tile_panel_rows(mi->tile)));
 }
 
 static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
@@ -77,7 +78,7 @@ static void mode_lines(Lower *L, Text *t, const MoveInfo *mi, const TensorPlan *
         text_printf(t, "      four rows by instruction%s; a row outside of the tensor is %s\n",
                     L->derived && p->npieces > 1 ? ", one per lane where the role has them" : "",
                     mi->load ? "zeros" : "not written");
-    if (mi->in_pair) text_lit(t, "      .cta_group::2: the barrier may be that of the other CTA of the pair\n");
+    if (move_peers(mi)->in_pair) text_lit(t, "      .cta_group::2: the barrier may be that of the other CTA of the pair\n");
 }
 
 static void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
@@ -147,7 +148,7 @@ void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrP
 void explain_copy(Lower *L, const MoveInfo *mi, const Copies *c)
 {
     if (c->t) explain_tensor(L, mi, c->t);
-    else explain_bulk(L, mi, c->b, mi->mv->via == VIA_INFERRED ? &c->no_tensor : NULL);
+    else explain_bulk(L, mi, c->b, c->no_tensor);
 }
 
 static void print_memory(Lower *L)

@@ -51,13 +51,13 @@ static void roles(Lower *L)
 static void fans(Lower *L, const Ring *r)
 {
     const Sched *s = L->sched;
-    int least = SCHED_RANKS, most = 0;
+    int least = RANKS_MAX, most = 0;
     bool masked = false;
     FOR_MOVES(s, p) {
         if (!p->by_rank || p->dst != r || p->st->move->kind != MOVE_LOAD) continue;
         masked |= p->st->move->cast == CAST_MASK;
         for (int c = 0; c < L->cluster_size; c++) {
-            int n = __builtin_popcount(p->to[c]);
+            int n = __builtin_popcount(move_peers(&p->mi)->to[c]);
             if (n == 0) continue; /* left out by a condition on the rank */
             if (n < least) least = n;
             if (n > most) most = n;

@@ -49,11 +49,13 @@ typedef struct Lower {
     const PStmt *stmt;      /* that is being lowered: place of ops and call frames */
     Opnd guard;             /* a pred: the conditions around it, inside the innermost loop */
     Opnd inside;            /* a pred: false where a batch, or what is `ahead`, has no such iteration. Loads bring zeros then */
+    Opnd batch_index;       /* of the iteration in its batch; 0 outside */
 
     struct Explained *explained; /* kernel/report.h */
     struct Scalars *scalars;     /* algebra/scalars/scalars.h */
     struct Values *values;       /* emit/values.h */
     struct Maps *maps;           /* plan/maps.h */
+    struct RingPlace *places;    /* plan/move.h: by tile; NULL where none is in a ring, or none yet */
     struct DeviceMaps *device;   /* plan/device_maps.h */
     struct Accesses *accesses;   /* apart/apart.h */
     struct Sync *sync;           /* schedule/written/sync.h */

@@ -16,7 +16,7 @@ static const Pair *pair_of(const MoveInfo *mi, int dim)
 static int64_t tile_pitch(const MoveInfo *mi, int dim)
 {
     const Pair *p = pair_of(mi, dim);
-    return p ? mi->pitch_bits[p->tile_dim] / 8 : 0;
+    return p ? tile_pitch_bits(mi->tile, p->tile_dim) / 8 : 0;
 }
 
 /* Is dimension d moved in full, and does the next one out continue where it ends? */
@@ -26,9 +26,9 @@ static bool folds(Lower *L, const MoveInfo *mi, int d, int64_t bytes)
     int64_t k;
     Poly extent = scalar_poly(L, mi->tensor->extent[d]);
     if (mi->g->dim[d].rows || mi->g->dim[d - 1].rows) return false;
-    if (mi->extent[d - 1] == 1 || mi->step[d - 1] != 1 || mi->step[d] != 1) return false;
+    if (mi->g->dim[d - 1].extent == 1 || move_step(mi, d - 1) != 1 || move_step(mi, d) != 1) return false;
     if (!poly_is_const(mi->start[d], &k) || k != 0) return false;
-    if (!mi->g->dim[d].whole && !domain_eq(m, extent, poly_const(m, mi->extent[d]))) return false;
+    if (!mi->g->dim[d].whole && !domain_eq(m, extent, poly_const(m, mi->g->dim[d].extent))) return false;
     if (tile_pitch(mi, d - 1) != bytes) return false;
     if (!mi->tensor->strided) return true;
     Poly inner = poly_mul(m, extent, scalar_poly(L, mi->tensor->stride[d]));
@@ -71,7 +71,7 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
         Poly start = poly_mul(d, mi->start[r->dim], pitch);
         if (!multiple_of_16(L, mi, start, mi->g->dim[r->dim].span, "the row's start", why)) return false;
         if (r->extent == 1 && !r->rows) continue;
-        if (!multiple_of_16(L, mi, poly_mul(d, pitch, poly_const(d, mi->step[r->dim])), mi->g->dim[r->dim].span,
+        if (!multiple_of_16(L, mi, poly_mul(d, pitch, poly_const(d, move_step(mi, r->dim))), mi->g->dim[r->dim].span,
                             "the row pitch", why))
             return false;
         if (r->pitch % SMEM_BULK_ALIGN != 0)
@@ -99,9 +99,9 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     int d = mi->rank - 1;
     int64_t k;
     *out = (BulkPlan){0};
-    if (mi->span || mi->tile->interleave)
+    if (tile_span(mi->tile) || mi->tile->interleave)
         return cannot(L, why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span, mi->tile->span, "the tile's layout",
-                      arena_printf(L->a, "leave `%s` out of the tile's type", mi->span ? "swizzle" : "interleave"),
+                      arena_printf(L->a, "leave `%s` out of the tile's type", tile_span(mi->tile) ? "swizzle" : "interleave"),
                       "`%s` is swizzled or interleaved, bulk copies leave bytes in their order", name_text(L, mi->tile->name));
     if (mi->bits != mi->sbits || mi->bits < 8)
         return cannot(L, why, E0505, mi->stmt->span, mi->tensor->span, "the tensor", NULL,
@@ -109,27 +109,27 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     if (!mi->load && map_overlaps(L, mi, why)) return false;
     Poly inner = scalar_poly(L, mi->tensor->stride[d]);
     const Pair *p = pair_of(mi, d);
-    if (mi->g->dim[d].rows || !poly_is_const(inner, &k) || k != 1 || mi->step[d] != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
+    if (mi->g->dim[d].rows || !poly_is_const(inner, &k) || k != 1 || move_step(mi, d) != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
         return cannot(L, why, E0505, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL,
                       "the innermost dimension is not moved as contiguous bytes");
     out->unit = mi->bits / 8;
-    int64_t bytes = out->unit * mi->extent[d];
+    int64_t bytes = out->unit * mi->g->dim[d].extent;
     while (d > 0 && folds(L, mi, d, bytes)) {
         out->unit = bytes;
-        bytes *= mi->extent[--d];
+        bytes *= mi->g->dim[--d].extent;
     }
     out->fold = d;
     out->run = bytes;
     out->nruns = 1;
     out->low = !domain_le(m, poly_const(m, 0), mi->start[d]);
-    Poly end = poly_add(m, mi->start[d], poly_const(m, mi->extent[d] + mi->past[d]));
+    Poly end = poly_add(m, mi->start[d], poly_const(m, mi->g->dim[d].extent + move_past(mi, d)));
     out->high = !(mi->g->dim[d].whole) && !domain_le(m, end, scalar_poly(L, mi->tensor->extent[d]));
     out->row = arena_array(L->a, BulkRow, (size_t)d);
     for (int i = 0; i < d; i++) {
         BulkRow *r = &out->row[out->nrows++];
-        *r = (BulkRow){.dim = i, .extent = mi->extent[i], .pitch = tile_pitch(mi, i)};
+        *r = (BulkRow){.dim = i, .extent = mi->g->dim[i].extent, .pitch = tile_pitch(mi, i)};
         out->nruns *= r->extent;
-        Poly last = poly_add(m, mi->start[i], poly_const(m, (r->extent - 1) * mi->step[i] + mi->past[i]));
+        Poly last = poly_add(m, mi->start[i], poly_const(m, (r->extent - 1) * move_step(mi, i) + move_past(mi, i)));
         r->rows = mi->g->dim[i].rows;
         r->low = r->rows || !domain_le(m, poly_const(m, 0), mi->start[i]);
         r->high = r->rows || (!mi->g->dim[i].whole && !domain_lt(m, last, scalar_poly(L, mi->tensor->extent[i])));
@@ -153,6 +153,7 @@ typedef struct BulkOut {
     Lower *L;
     const MoveInfo *mi;
     const BulkPlan *p;
+    const CopyValues *v;
     uint32_t bar;
     Opnd bar_slot;
 } BulkOut;
@@ -173,16 +174,16 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
     }
     if (mi->load) put_opnd(L, op, IRK_FROM, from);
     if (!mi->prefetch) {
-        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, o->p->slot, offset);
+        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, o->v->slot, offset);
     }
     if (!mi->load) put_opnd(L, op, IRK_TO, from);
     put_opnd(L, op, IRK_BYTES, bytes);
     if (mi->load && !mi->prefetch) {
         put_bar(L, op, o->bar, o->bar_slot);
     }
-    if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
-    if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
-    if (mi->mv->bytes) put_opnd(L, op, IRK_BYTES_OF, mi->bytes_of);
+    if (mi->mv->dst.peer) put_opnd(L, op, IRK_RANK, o->v->peer);
+    if (!opnd_is(o->v->mask, 0)) put_opnd(L, op, IRK_MASK, o->v->mask);
+    if (mi->mv->bytes) put_opnd(L, op, IRK_BYTES_OF, o->v->bytes_of);
     policy_operand(L, op, mi);
 }
 
@@ -207,7 +208,7 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
 {
     Lower *L = o->L;
     const PTensor *t = o->mi->tensor;
-    Opnd lo = o->p->lo, hi = o->p->hi;
+    Opnd lo = o->v->lo, hi = o->v->hi;
     Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), tail = opnd_imm(0);
     if (o->mi->load) tail = emit_op(L, IR_SUB, IR_I32, opnd_imm(o->p->run), hi);
     Opnd guard = emit_logic(L, IR_AND, ok, positive(L, data));
@@ -256,8 +257,8 @@ static bool deals_to_lanes(Lower *L)
 static Opnd picked_row(BulkOut *o, const BulkRow *row, Opnd index)
 {
     const MoveInfo *mi = o->mi;
-    RowShare s = {.first = row->dim == mi->share_dim ? mi->share_at : opnd_imm(0), .rows = row->extent};
-    return row_index(o->L, row->rows, row->extent + mi->past[row->dim], s, index);
+    RowShare s = {.first = row->dim == move_peers(mi)->shares.dim ? o->v->share_at : opnd_imm(0), .rows = row->extent};
+    return row_index(o->L, row->rows, row->extent + move_past(mi, row->dim), s, index);
 }
 
 static void rows(BulkOut *o, int i, Run r, bool unroll)
@@ -269,7 +270,7 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
     }
     const BulkRow *row = &o->p->row[i];
     bool loop = !unroll && row->extent > 1, lanes = loop && deals_to_lanes(L);
-    int64_t step = o->mi->step[row->dim];
+    int64_t step = move_step(o->mi, row->dim);
     for (int64_t k = 0; k < (loop ? 1 : row->extent); k++) {
         Run next = r;
         Opnd index = lanes  ? emit_lanes(L, row->extent)
@@ -277,12 +278,12 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
                             : opnd_imm(k);
         Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
         Opnd at = row->rows ? picked_row(o, row, index)
-                            : emit_op(L, IR_ADD, IR_I64, o->p->start[row->dim], far);
+                            : emit_op(L, IR_ADD, IR_I64, o->v->start[row->dim], far);
         if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
         if (row->high)
             next.ok = emit_logic(L, IR_AND, next.ok,
                                  emit_cmp(L, IRL_LT, at, value_wide(L, o->mi->tensor->extent[row->dim])));
-        next.byte = emit_op(L, IR_ADD, IR_I64, next.byte, emit_op(L, IR_MUL, IR_I64, at, o->p->pitch[row->dim]));
+        next.byte = emit_op(L, IR_ADD, IR_I64, next.byte, emit_op(L, IR_MUL, IR_I64, at, o->v->pitch[row->dim]));
         next.offset = emit_op(L, IR_ADD, IR_I32, next.offset, emit_op(L, IR_MUL, IR_I32, index, opnd_imm(row->pitch)));
         rows(o, i + 1, next, unroll);
         if (loop) emit_end(L);
@@ -290,9 +291,9 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
     }
 }
 
-static void clip(Lower *L, const MoveInfo *mi, BulkPlan *p)
+static void clip(Lower *L, const MoveInfo *mi, const BulkPlan *p, CopyValues *v)
 {
-    Opnd start = p->start[p->fold], n = opnd_imm(mi->extent[p->fold]), lo = opnd_imm(0), hi = n;
+    Opnd start = v->start[p->fold], n = opnd_imm(mi->g->dim[p->fold].extent), lo = opnd_imm(0), hi = n;
     if (p->low) {
         lo = emit_op(L, IR_MAX, IR_I64, emit_op(L, IR_SUB, IR_I64, opnd_imm(0), start), opnd_imm(0));
         lo = emit_op(L, IR_MIN, IR_I64, lo, n);
@@ -302,8 +303,8 @@ static void clip(Lower *L, const MoveInfo *mi, BulkPlan *p)
         hi = emit_op(L, IR_MAX, IR_I64, hi, lo);
         hi = emit_op(L, IR_MIN, IR_I64, hi, n);
     }
-    p->lo = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, lo), opnd_imm(p->unit));
-    p->hi = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, hi), opnd_imm(p->unit));
+    v->lo = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, lo), opnd_imm(p->unit));
+    v->hi = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, hi), opnd_imm(p->unit));
 }
 
 /* A start so far beyond every tensor that later rows would leave 64 bits is cut: it stays beyond. */
@@ -316,34 +317,32 @@ static Opnd row_start(Lower *L, const MoveInfo *mi, const BulkPlan *p, int d)
     return emit_op(L, IR_MIN, IR_I64, v, opnd_imm(far));
 }
 
-void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
+void bulk_values(Lower *L, const MoveInfo *mi, const BulkPlan *p, CopyValues *v)
 {
     const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
     int64_t size = mi->bits / 8;
-    p->start = arena_array(L->a, Opnd, (size_t)mi->rank);
-    p->pitch = arena_array(L->a, Opnd, (size_t)mi->rank);
+    int share = move_peers(mi)->shares.dim;
     for (int d = 0; d <= p->fold; d++) {
-        p->start[d] = row_start(L, mi, p, d);
-        p->pitch[d] = d == p->fold ? opnd_imm(p->unit)
+        v->start[d] = row_start(L, mi, p, d);
+        v->pitch[d] = d == p->fold ? opnd_imm(p->unit)
                                    : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
     }
-    if (mi->share_dim >= 0 && mi->g->dim[mi->share_dim].rows == NULL)
-        p->start[mi->share_dim] = emit_op(L, IR_ADD, IR_I64, p->start[mi->share_dim], widen(L, mi->share_at));
-    clip(L, mi, p);
-    if (mi->mv->bytes) mi->bytes_of = value_low(L, mi->mv->bytes);
-    p->slot = region_slot(L, mi);
-    p->offset = region_offset(L, mi);
-    if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
-    p->byte = emit_op(L, IR_MUL, IR_I64, p->start[p->fold], opnd_imm(p->unit));
+    if (share >= 0 && mi->g->dim[share].rows == NULL) v->start[share] = emit_op(L, IR_ADD, IR_I64, v->start[share], widen(L, v->share_at));
+    clip(L, mi, p, v);
+    if (mi->mv->bytes) v->bytes_of = value_low(L, mi->mv->bytes);
+    v->slot = region_slot(L, mi);
+    v->offset = region_offset(L, mi);
+    if (share >= 0) v->offset = emit_op(L, IR_ADD, IR_I32, v->offset, v->share_byte);
+    v->byte = emit_op(L, IR_MUL, IR_I64, v->start[p->fold], opnd_imm(p->unit));
     if (t->base)
-        p->byte = emit_op(L, IR_ADD, IR_I64, p->byte,
+        v->byte = emit_op(L, IR_ADD, IR_I64, v->byte,
                           emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)));
     MfTensor *m = &L->ir->mf.tensors.v[base->index];
     if (m->align < SMEM_BULK_ALIGN) m->align = SMEM_BULK_ALIGN;
 }
 
-void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot)
+void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot)
 {
-    BulkOut o = {.L = L, .mi = mi, .p = p, .bar = bar, .bar_slot = bar_slot};
-    rows(&o, 0, (Run){.byte = p->byte, .offset = p->offset, .ok = L->inside}, !p->loop);
+    BulkOut o = {.L = L, .mi = mi, .p = p, .v = v, .bar = bar, .bar_slot = bar_slot};
+    rows(&o, 0, (Run){.byte = v->byte, .offset = v->offset, .ok = L->inside}, !p->loop);
 }

@@ -71,7 +71,7 @@ static void tell_pieces(Lower *L, const MoveInfo *mi, const TensorPlan *t)
     int inner = mi->tile->rank - 1, panel = panel_of(mi);
     const char *tile = name_text(L, mi->tile->name);
     if (mi->mv->map) return;
-    if (mi->s->dim[inner].extent > BOX_MAX && mi->span == 0)
+    if (mi->s->dim[inner].extent > BOX_MAX && tile_span(mi->tile) == 0)
         tell_small(L, mi, t->npieces, t->piece_bytes, "a box is at most 256 elements wide",
                    arena_printf(L->a, "`swizzle 128` on `%s`, or tiles of at most 256 elements in a row", tile));
     else
@@ -105,10 +105,10 @@ static bool steps_in_tile(const MoveInfo *mi, Refusal *why)
     return false;
 }
 
-static bool tensor_copy(Lower *L, MoveInfo *mi, Copies *out)
+static bool tensor_copy(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
 {
     TensorPlan t;
-    if (!tensor_plan(L, mi, &t, &out->no_tensor)) return false;
+    if (!tensor_plan(L, mi, &t, why)) return false;
     out->t = arena_new(L->a, TensorPlan);
     *out->t = t;
     out->bytes = t.piece_bytes * t.npieces;
@@ -116,14 +116,14 @@ static bool tensor_copy(Lower *L, MoveInfo *mi, Copies *out)
     return true;
 }
 
-static bool bulk_copy(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
+static bool bulk_copy(Lower *L, MoveInfo *mi, Copies *out, const Refusal *no_tensor, Refusal *why)
 {
     BulkPlan b;
     if (!bulk_plan(L, mi, &b, why)) return false;
     out->b = arena_new(L->a, BulkPlan);
     *out->b = b;
     out->bytes = b.run * b.nruns;
-    tell_runs(L, mi, &b, &out->no_tensor);
+    tell_runs(L, mi, &b, no_tensor);
     return true;
 }
 
@@ -140,38 +140,43 @@ static bool by_threads(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
 bool choose_copy(Lower *L, MoveInfo *mi, bool threads, Copies *out)
 {
     Saved before = save(L);
-    Refusal no_bulk, no_threads = {0};
+    Refusal no_tensor = {0}, no_bulk, no_threads = {0};
     PVia via = mi->mv->via;
     *out = (Copies){0};
-    bool copies = via != VIA_THREADS && !steps_in_tile(mi, &out->no_tensor);
-    if (copies && via != VIA_BULK && tensor_copy(L, mi, out)) return true;
+    bool copies = via != VIA_THREADS && !steps_in_tile(mi, &no_tensor);
+    if (copies && via != VIA_BULK && tensor_copy(L, mi, out, &no_tensor)) return true;
     if (via == VIA_MAP) {
-        if (out->no_tensor.text) lower_refuse(L, &out->no_tensor);
+        if (no_tensor.text) lower_refuse(L, &no_tensor);
         return false;
     }
     restore(L, before);
-    if (!copies) no_bulk = out->no_tensor;
-    if (copies && bulk_copy(L, mi, out, &no_bulk)) return true;
+    if (!copies) no_bulk = no_tensor;
+    if (via == VIA_INFERRED) {
+        Refusal *why = arena_new(L->a, Refusal);
+        *why = no_tensor;
+        out->no_tensor = why;
+    }
+    if (copies && bulk_copy(L, mi, out, &no_tensor, &no_bulk)) return true;
     restore(L, before);
     if (!threads && !mi->prefetch)
         no_threads = (Refusal){.code = E0520, .span = mi->stmt->span, .text = "threads do it where the schedule is derived, not beside explicit synchronisation"};
     if (via != VIA_BULK && threads && by_threads(L, mi, out, &no_threads)) {
-        if (via == VIA_INFERRED) tell_threads(L, mi, out->g, &out->no_tensor, &no_bulk);
+        if (via == VIA_INFERRED) tell_threads(L, mi, out->g, &no_tensor, &no_bulk);
         return true;
     }
-    if (via == VIA_INFERRED) no_instruction(L, mi, &out->no_tensor, &no_bulk, &no_threads);
+    if (via == VIA_INFERRED) no_instruction(L, mi, &no_tensor, &no_bulk, &no_threads);
     else lower_refuse(L, via == VIA_BULK ? &no_bulk : &no_threads);
     return false;
 }
 
-void copies_values(Lower *L, MoveInfo *mi, const Copies *c)
+void copies_values(Lower *L, const MoveInfo *mi, const Copies *c, CopyValues *v)
 {
-    if (c->t) tensor_values(L, mi, c->t);
-    else bulk_values(L, mi, c->b);
+    if (c->t) tensor_values(L, mi, c->t, v);
+    else bulk_values(L, mi, c->b, v);
 }
 
-void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, uint32_t bar, Opnd bar_slot)
+void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, const CopyValues *v, uint32_t bar, Opnd bar_slot)
 {
-    if (c->t) tensor_emit(L, mi, c->t, bar, bar_slot);
-    else bulk_emit(L, mi, c->b, bar, bar_slot);
+    if (c->t) tensor_emit(L, mi, c->t, v, bar, bar_slot);
+    else bulk_emit(L, mi, c->b, v, bar, bar_slot);
 }

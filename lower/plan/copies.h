@@ -25,12 +25,9 @@ typedef struct TensorPlan {
     int64_t piece_bytes; /* what one copy adds to its barrier; at most, where halo_bytes is not 0: */
     int64_t halo_bytes;  /* by each pixel of a wHalo that is known only at run time */
     uint8_t mode;  /* MapMode: im2col copies are one piece, gather4 and scatter4 have one per four rows */
-    Opnd info[3];  /* im2col: offsets, outermost first; w modes: wHalo, wOffset */
-    int ninfo;
     bool clamp[P_RANK];                   /* load coordinates that data decides */
     bool negative[P_RANK];                /* store starts that may be below 0: left out then */
     bool huge[P_RANK];                    /* .. or above 32 bits, beyond every tensor */
-    Opnd start[P_RANK], slot, offset, ok, bytes; /* made by tensor_values; bytes: of one copy */
     uint32_t device;                      /* through a view that is made at run time: its DeviceMap + 1 once that is known */
 } TensorPlan;
 typedef struct BulkRow { /* a dimension whose elements are runs of their own */
@@ -47,11 +44,7 @@ typedef struct BulkPlan {
     bool loop;           /* over the rows */
     BulkRow *row; /* outermost first */
     int nrows;
-    bool low, high;                    /* the run may begin before, end after the tensor: clipped */
-    Opnd *start, *pitch;               /* by dimension: made by bulk_values, i64; pitch in bytes */
-    Opnd byte;                         /* i64: from the tensor's address */
-    Opnd slot, offset;                 /* in the tile */
-    Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */
+    bool low, high;    /* the run may begin before, end after the tensor: clipped */
 } BulkPlan;
 typedef struct GlobalPart { /* what threads move between a tensor and a tile */
     int row;                          /* dimension of the tensor whose neighbours a vector takes */
@@ -63,27 +56,41 @@ typedef struct Copies { /* what a move becomes: one of the three */
     TensorPlan *t;
     BulkPlan *b;
     GlobalPart *g;     /* threads do it */
-    Refusal no_tensor; /* why it is not the first */
+    const Refusal *no_tensor; /* why it is not the first; NULL: nobody looked */
     int64_t bytes;     /* of all copies; of threads none */
 } Copies;
+typedef struct CopyValues { /* of a move that becomes copies: made in front of the arrival, so that the copies follow it */
+    Opnd mask;                 /* multicast: of the CTAs that get it; 0: none */
+    Opnd peer;                 /* the rank whose tile a load fills, where the move says it */
+    Opnd bar_rank;             /* in_pair: of the CTA that has the barrier */
+    Opnd share_at, share_byte; /* this CTA's share of a multicast: elements further in the tensor, and bytes in the tile */
+    Opnd slot, offset;         /* in the tile */
+    Opnd start[P_RANK];        /* i32 of tensor copies, i64 of bulk copies */
+    Opnd ok, bytes;            /* tensor copies: a pred; of one of them */
+    Opnd info[3];              /* im2col: offsets, outermost first; w modes: wHalo, wOffset */
+    int ninfo;
+    Opnd pitch[P_RANK], byte;  /* bulk copies, i64: bytes from row to row, and from the tensor's address */
+    Opnd lo, hi;               /* i32: bytes of the run that lie in the tensor */
+    Opnd bytes_of;             /* by a byte mask: which of each 16 bytes are stored */
+} CopyValues;
 
 /* ---- choose.c ---- */
 /* threads: they may do what no copy does. False after an error. */
 bool choose_copy(Lower *L, MoveInfo *mi, bool threads, Copies *out);
-void copies_values(Lower *L, MoveInfo *mi, const Copies *c); /* of copies, before the arrival */
-void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, uint32_t bar, Opnd bar_slot);
+void copies_values(Lower *L, const MoveInfo *mi, const Copies *c, CopyValues *v); /* all but what other CTAs have to do with it */
+void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, const CopyValues *v, uint32_t bar, Opnd bar_slot);
 
 /* ---- multicast.c ---- */
 /* Each CTA of a multicast brings a part where the layout's pattern stays whole: mi becomes that part. False after an
  * error. */
-bool plan_multicast(Lower *L, MoveInfo *mi, Shares *shares);
-Opnd multicast_values(Lower *L, MoveInfo *mi, PCast cast, const Shares *p); /* a pred: does this CTA bring anything? */
+bool plan_multicast(Lower *L, MoveInfo *mi);
+Opnd multicast_values(Lower *L, const MoveInfo *mi, CopyValues *v); /* a pred: does this CTA bring anything? */
 
 /* ---- tensor.c ---- */
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
 Opnd tensor_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p); /* of all copies of the move */
-void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p); /* before the arrival, so that the copies follow it */
-void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
+void tensor_values(Lower *L, const MoveInfo *mi, const TensorPlan *p, CopyValues *v);
+void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot);
 /* What copies of all modes share. */
 bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why);       /* the map's is the tile's */
 bool tensor_contiguous(Lower *L, const MoveInfo *mi, Refusal *why);   /* the innermost dimension; and whole bytes */
@@ -94,17 +101,17 @@ bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why);
 bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why);
 /* One that fits 32 bits; `last`: what is added to it at most. */
 bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why);
-void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot);
+void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot);
 
 /* ---- im2col.c: copies from a base pixel on; gather.c: of four rows by index ---- */
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
-void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p);
+void im2col_values(Lower *L, const MoveInfo *mi, CopyValues *v);
 Opnd im2col_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p); /* where halo_bytes is not 0 */
 int64_t im2col_pixels(const PMove *mv); /* of the tile */
 /* Through an im2col map without offsets: its pixels by number, and channels. */
 bool im2col_numbers(Lower *L, const MoveInfo *mi, DomBox *out);
 bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
-void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
+void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot);
 
 /* ---- modes.c ---- */
 bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why);
@@ -115,11 +122,11 @@ bool mode_lacks(Lower *L, Feature f, Span at, const char *what, const char *inst
 /* ---- global.c: by threads ---- */
 bool global_plan(Lower *L, const MoveInfo *mi, GlobalPart *g, Refusal *why);
 void global_side(const MoveInfo *mi, const GlobalPart *g, const IrPlan *q, IrSide *s); /* q: its shape is known */
-void global_emit(Lower *L, MoveInfo *mi, const GlobalPart *g, uint32_t plan);
+void global_emit(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t plan);
 
 /* ---- bulk.c ---- */
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why);
-void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p);
-void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);
+void bulk_values(Lower *L, const MoveInfo *mi, const BulkPlan *p, CopyValues *v);
+void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot);
 
 #endif

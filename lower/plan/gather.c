@@ -9,21 +9,21 @@ enum { ROWS = 4 };
 static bool columns(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
-    if (m->box[1] == mi->extent[1]) return true;
+    if (m->box[1] == mi->g->dim[1].extent) return true;
     return cannot(L, why, E0462, mi->mv->via_span, m->box_span, "the map's box",
-                  arena_printf(L->a, "box [4, %lld], or moves of %lld columns", (long long)mi->extent[1], (long long)m->box[1]),
-                  "the box of map `%s` has %lld columns, the move %lld", name_text(L, m->name), (long long)m->box[1], (long long)mi->extent[1]);
+                  arena_printf(L->a, "box [4, %lld], or moves of %lld columns", (long long)mi->g->dim[1].extent, (long long)m->box[1]),
+                  "the box of map `%s` has %lld columns, the move %lld", name_text(L, m->name), (long long)m->box[1], (long long)mi->g->dim[1].extent);
 }
 
 static int64_t group_bytes(const MoveInfo *mi)
 {
-    return ROWS * mi->pitch_bits[mi->pair[0].tile_dim] / 8;
+    return ROWS * tile_pitch_bits(mi->tile, mi->pair[0].tile_dim) / 8;
 }
 
 /* Each group of four rows starts where a tensor copy may. */
 static bool groups_aligned(Lower *L, const MoveInfo *mi, Refusal *why)
 {
-    if (mi->prefetch || mi->extent[0] == ROWS || group_bytes(mi) % SMEM_TMA_ALIGN == 0) return true;
+    if (mi->prefetch || mi->g->dim[0].extent == ROWS || group_bytes(mi) % SMEM_TMA_ALIGN == 0) return true;
     return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", "take rows of 32 bytes or more",
                   "four rows of `%s` take %lld bytes, no multiple of %d", name_text(L, mi->tile->name), (long long)group_bytes(mi), SMEM_TMA_ALIGN);
 }
@@ -38,7 +38,7 @@ bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     }
     if (!tensor_layout(L, mi, why) || !columns(L, mi, why)) return false;
     if (!tensor_one_piece(L, mi, why) || !tensor_in_tile(L, mi, why) || !groups_aligned(L, mi, why)) return false;
-    out->npieces = (uint32_t)(mi->extent[0] / ROWS);
+    out->npieces = (uint32_t)(mi->g->dim[0].extent / ROWS);
     out->piece_bytes = map_bytes(L, out->map, 0);
     if (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why))) return false;
     return tensor_before_far(L, mi, 0, why) && tensor_coordinate(L, mi, 1, 0, out, why);
@@ -46,12 +46,12 @@ bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 
 /* ---- ops ---- */
 
-static Opnd row(Lower *L, const MoveInfo *mi, Opnd index)
+static Opnd row(Lower *L, const MoveInfo *mi, const CopyValues *v, Opnd index)
 {
     const PDim *d = &mi->g->dim[0];
     const Sx *extent = mi->tensor->extent[0];
-    RowShare s = {.first = mi->share_dim == 0 ? mi->share_at : opnd_imm(0), .rows = mi->extent[0]};
-    Opnd at = row_index(L, d->rows, mi->extent[0] + mi->past[0], s, index);
+    RowShare s = {.first = move_peers(mi)->shares.dim == 0 ? v->share_at : opnd_imm(0), .rows = d->extent};
+    Opnd at = row_index(L, d->rows, d->extent + move_past(mi, 0), s, index);
     Opnd below = emit_cmp(L, IRL_LT, at, value_wide(L, extent));
     Opnd ok = emit_logic(L, IR_AND, emit_cmp(L, IRL_GE, at, opnd_imm(0)), below);
     ok = emit_logic(L, IR_AND, ok, L->inside);
@@ -59,26 +59,26 @@ static Opnd row(Lower *L, const MoveInfo *mi, Opnd index)
     return emit_sel(L, IR_I32, ok, emit_cvt(L, IR_I32, at), beyond);
 }
 
-static void group(Lower *L, const MoveInfo *mi, const TensorPlan *p, Opnd g, uint32_t bar, Opnd bar_slot)
+static void group(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, Opnd g, uint32_t bar, Opnd bar_slot)
 {
     Opnd at[ROWS + 1], first = emit_op(L, IR_MUL, IR_I32, g, opnd_imm(ROWS));
-    for (int k = 0; k < ROWS; k++) at[k] = row(L, mi, emit_op(L, IR_ADD, IR_I32, first, opnd_imm(k)));
-    at[ROWS] = p->start[1];
-    Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, emit_op(L, IR_MUL, IR_I32, g, opnd_imm(group_bytes(mi))));
-    tensor_op(L, mi, p, at, ROWS + 1, byte, bar, bar_slot);
+    for (int k = 0; k < ROWS; k++) at[k] = row(L, mi, v, emit_op(L, IR_ADD, IR_I32, first, opnd_imm(k)));
+    at[ROWS] = v->start[1];
+    Opnd byte = emit_op(L, IR_ADD, IR_I32, v->offset, emit_op(L, IR_MUL, IR_I32, g, opnd_imm(group_bytes(mi))));
+    tensor_op(L, mi, p, v, at, ROWS + 1, byte, bar, bar_slot);
 }
 
-void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
+void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot)
 {
     int64_t n = p->npieces;
     if (n > 1 && L->values->lanes && !L->values->in_lanes) {
-        group(L, mi, p, emit_lanes(L, n), bar, bar_slot);
+        group(L, mi, p, v, emit_lanes(L, n), bar, bar_slot);
         emit_end(L);
         L->values->in_lanes = false;
     } else if (n > COPIES_UNROLLED) {
-        group(L, mi, p, emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(n)), bar, bar_slot);
+        group(L, mi, p, v, emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(n)), bar, bar_slot);
         emit_end(L);
     } else {
-        for (int64_t g = 0; g < n; g++) group(L, mi, p, opnd_imm(g), bar, bar_slot);
+        for (int64_t g = 0; g < n; g++) group(L, mi, p, v, opnd_imm(g), bar, bar_slot);
     }
 }

@@ -29,7 +29,7 @@ static bool places_divide(Lower *L, const MoveInfo *mi, const GlobalPart *g, int
     for (int i = 0; i < mi->rank; i++) {
         Poly pitch = bytes_of(L, mi, i);
         if (!domain_divides(d, n, poly_mul(d, mi->start[i], pitch))) return false;
-        if (i != g->row && mi->extent[i] > 1 && !domain_divides(d, n, poly_mul(d, pitch, poly_const(d, mi->step[i])))) return false;
+        if (i != g->row && mi->g->dim[i].extent > 1 && !domain_divides(d, n, poly_mul(d, pitch, poly_const(d, move_step(mi, i))))) return false;
     }
     return true;
 }
@@ -40,7 +40,7 @@ static uint32_t alignment(Lower *L, const MoveInfo *mi, GlobalPart *g)
     Domain *d = L->d;
     int64_t size = mi->bits / 8, k, n = WIDEST;
     g->row = mi->pair[mi->npairs - 1].tensor_dim;
-    g->rows = mi->step[g->row] == 1 && poly_is_const(scalar_poly(L, mi->tensor->stride[g->row]), &k) && k == 1;
+    g->rows = move_step(mi, g->row) == 1 && poly_is_const(scalar_poly(L, mi->tensor->stride[g->row]), &k) && k == 1;
     if (!g->rows) return (uint32_t)size;
     bool cut = g->low[g->row] || g->high[g->row];
     Poly end = poly_mul(d, scalar_poly(L, mi->tensor->extent[g->row]), poly_const(d, size));
@@ -72,7 +72,7 @@ bool global_plan(Lower *L, const MoveInfo *mi, GlobalPart *g, Refusal *why)
     *g = (GlobalPart){.row = 0};
     if (!does(L, mi, why)) return false;
     for (int i = 0; i < mi->rank; i++) {
-        Poly last = poly_add(d, mi->start[i], poly_const(d, (mi->extent[i] - 1) * mi->step[i]));
+        Poly last = poly_add(d, mi->start[i], poly_const(d, (mi->g->dim[i].extent - 1) * move_step(mi, i)));
         g->low[i] = !domain_le(d, poly_const(d, 0), mi->start[i]);
         g->high[i] = !mi->g->dim[i].whole && !domain_lt(d, last, scalar_poly(L, mi->tensor->extent[i]));
     }
@@ -99,8 +99,8 @@ void global_side(const MoveInfo *mi, const GlobalPart *g, const IrPlan *q, IrSid
 /* Number of the first element at or behind place `at` of the tensor, 0 to n. */
 static Opnd first_from(Lower *L, const MoveInfo *mi, int d, Opnd at)
 {
-    Opnd far = emit_op(L, IR_SUB, IR_I64, value_wide(L, mi->g->dim[d].start), at), n = opnd_imm(mi->extent[d]);
-    if (mi->step[d] > 1) far = emit_op(L, IR_DIV, IR_I64, far, opnd_imm(mi->step[d]));
+    Opnd far = emit_op(L, IR_SUB, IR_I64, value_wide(L, mi->g->dim[d].start), at), n = opnd_imm(mi->g->dim[d].extent);
+    if (move_step(mi, d) > 1) far = emit_op(L, IR_DIV, IR_I64, far, opnd_imm(move_step(mi, d)));
     Opnd first = emit_op(L, IR_SUB, IR_I64, opnd_imm(0), far);
     return emit_cvt(L, IR_I32, emit_op(L, IR_MIN, IR_I64, emit_op(L, IR_MAX, IR_I64, first, opnd_imm(0)), n));
 }
@@ -112,7 +112,7 @@ static bool moved(const MoveInfo *mi, int d)
     return false;
 }
 
-void global_emit(Lower *L, MoveInfo *mi, const GlobalPart *g, uint32_t plan)
+void global_emit(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t plan)
 {
     const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
     int64_t size = mi->bits / 8;
@@ -123,10 +123,10 @@ void global_emit(Lower *L, MoveInfo *mi, const GlobalPart *g, uint32_t plan)
         pitch[d] = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
         Opnd start = value_wide(L, mi->g->dim[d].start);
         byte = emit_op(L, IR_ADD, IR_I64, byte, emit_op(L, IR_MUL, IR_I64, start, pitch[d]));
-        pitch[d] = emit_op(L, IR_MUL, IR_I64, pitch[d], opnd_imm(mi->step[d]));
+        pitch[d] = emit_op(L, IR_MUL, IR_I64, pitch[d], opnd_imm(move_step(mi, d)));
         if (moved(mi, d)) {
             low[d] = g->low[d] ? first_from(L, mi, d, opnd_imm(0)) : opnd_imm(0);
-            high[d] = g->high[d] ? first_from(L, mi, d, value_wide(L, t->extent[d])) : opnd_imm(mi->extent[d]);
+            high[d] = g->high[d] ? first_from(L, mi, d, value_wide(L, t->extent[d])) : opnd_imm(mi->g->dim[d].extent);
             cut |= g->low[d] || g->high[d];
             continue;
         }

@@ -245,12 +245,12 @@ static Opnd halo_value(Lower *L, const MoveInfo *mi, int i)
     return emit_cvt(L, IR_I32, emit_op(L, IR_MIN, IR_I64, v, opnd_imm(most)));
 }
 
-void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
+void im2col_values(Lower *L, const MoveInfo *mi, CopyValues *v)
 {
     const PMove *mv = mi->mv;
-    p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : map_spatial(mv->map->tensor->rank, mv->map->interleave);
-    for (int i = 0; i < p->ninfo; i++)
-        p->info[i] = is_wide(mv) ? halo_value(L, mi, i) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
+    v->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : map_spatial(mv->map->tensor->rank, mv->map->interleave);
+    for (int i = 0; i < v->ninfo; i++)
+        v->info[i] = is_wide(mv) ? halo_value(L, mi, i) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
 }
 
 Opnd im2col_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p)
@@ -284,6 +284,6 @@ bool im2col_numbers(Lower *L, const MoveInfo *mi, DomBox *out)
     out->start[0] = at;
     out->extent[0] = poly_const(d, m->pixels);
     out->start[1] = mi->start[c];
-    out->extent[1] = poly_const(d, mi->extent[c]);
+    out->extent[1] = poly_const(d, mi->g->dim[c].extent);
     return true;
 }

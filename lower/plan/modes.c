@@ -31,7 +31,7 @@ bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)
     if (mv->cast != CAST_NONE)
         return !mode_lacks(L, form_info(f->load[LOAD_MULTICAST])->feature, at, arena_printf(L->a, "multicasts of %s loads", mode),
                            "leave `multicast` out: each CTA loads its own tile (.shared::cta)", why);
-    bool own = !mv->dst.peer && !mi->in_pair;
+    bool own = !mv->dst.peer && !move_peers(mi)->in_pair;
     if (own && target_has(L->c->target, form_info(f->load[LOAD_CTA])->feature)) return true;
     if (own && mode_lacks(L, form_info(f->load[LOAD_CTA])->feature, at, arena_printf(L->a, "%s loads", mode), instead, why))
         return target_has(L->c->target, form_info(f->load[LOAD_CLUSTER])->feature);

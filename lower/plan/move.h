@@ -11,71 +11,81 @@
 #define COPIES_UNROLLED 8                 /* bulk copies of one move above this number become a loop over its rows */
 #define TX_LIMIT ((INT64_C(1) << 20) - 1) /* PTX ISA, mbarrier: range of the tx-count */
 
-typedef struct RingPlace { /* where a ring has the tile in the turn at hand */
-    bool set;
+typedef struct RingPlace { /* where a ring has its tile in the turn at hand */
     Opnd slot;
-    Opnd inner;       /* which of the slot's tiles; those of an array by the move's own slot */
-    uint32_t pitch;   /* bytes from tile to tile within the slot */
+    bool batch;     /* the slot has one for each iteration of the batch; those of an array are found by the move's own slot */
+    uint32_t pitch; /* bytes from tile to tile within the slot */
 } RingPlace;
 
+typedef struct Shares { /* of a multicast: this CTA brings a part, regions are those of one part */
+    int64_t n;           /* CTAs that bring a part each; 1: one brings all */
+    int64_t step, bytes; /* elements and bytes from share to share, in the outermost dimension */
+    int dim;             /* of the tensor; -1: one brings all */
+} Shares;
+typedef struct Peers { /* what other CTAs have to do with a move */
+    Shares shares;
+    bool open_mask; /* multicast: the mask is known only at run time */
+    bool in_pair;   /* the barrier may be that of the other CTA of the pair: .cta_group::2 */
+    bool by_turn;   /* the index of a loop says whose tile it is */
+    bool open;      /* under a condition that only the run knows: the same in all of them */
+    uint16_t to[RANKS_MAX];  /* those that each one sends to */
+    uint8_t from[RANKS_MAX]; /* how many send to each */
+} Peers;
+
 typedef struct Pair { /* a dimension of the tile that is moved, innermost last */
-    int tensor_dim, tile_dim;
-    int64_t extent;
+    uint8_t tensor_dim, tile_dim;
 } Pair;
 typedef enum Hint { HINT_NONE, HINT_LAST, HINT_FIRST } Hint; /* derived cache policies */
-typedef struct MoveInfo {
+typedef struct MoveInfo { /* what can be asked of the tile, or of the regions, is not kept here */
     const PMove *mv;
     const PStmt *stmt;
     PTensor *tensor;
     PTile *tile;
     const PRegion *g, *s; /* the tensor's side, the tile's side */
-    bool load;
+    Poly *start;        /* elements, by dimension of the tensor */
+    Poly *at;           /* .. of the tile */
+    Poly offset;        /* bytes from the slot's start */
+    int64_t slot_const; /* -1: not a constant */
+    int64_t bytes;      /* that the move puts into, or takes out of, the tile */
+    Peers *peers;       /* move_peers(); NULL: none */
     int bits;           /* of an element in global memory; packed types are the only ones below 8 */
     int sbits;          /* in shared memory */
     int rank;           /* of the tensor */
-    Poly start[P_RANK]; /* elements */
-    int64_t extent[P_RANK], step[P_RANK];
-    Pair pair[P_RANK];
     int npairs;
-    /* the tile's side */
-    int64_t span;               /* of the swizzle in bytes, 0 without */
-    int64_t rows;               /* of a panel */
-    int64_t pitch_bits[P_RANK]; /* from neighbour to neighbour per dimension of the tile */
-    Poly offset;                /* bytes from the slot's start */
-    RingPlace ring;
-    int64_t slot_const; /* -1: not a constant */
+    Pair pair[P_RANK];
+    bool load, prefetch;
     bool sliced;        /* begins within a panel's row, at a multiple of 16 bytes: tcgen05.cp alone reads that */
-    int64_t bytes;      /* that the move puts into, or takes out of, the tile */
-    DomBox gbox, sbox;  /* elements touched; gbox in the base tensor's dimensions where has_gbox */
-    bool has_gbox;
-    bool prefetch;
     Hint hint;
-    Opnd bytes_of;      /* by a byte mask: which of each 16 bytes are stored */
-    Opnd mask;          /* multicast: of the CTAs that get it; 0: none */
-    bool open_mask;     /* it is known only at run time */
-    uint8_t from[16];   /* multicast by a mask: how many CTAs send to each rank */
-    bool to_peer;       /* a load into the tile of the CTA of rank `peer` */
-    Opnd peer;
-    bool in_pair;       /* the barrier is that of the CTA `bar_rank` of the pair: .cta_group::2 */
-    Opnd bar_rank;
-    int share_dim;      /* multicast: this CTA brings a part that begins share_at elements further in this dimension */
-    Opnd share_at, share_byte; /* of the tensor, and bytes of the tile */
-    int64_t past[P_RANK]; /* the most that share_at can be in this dimension: extent is that of one part */
 } MoveInfo;
-
-typedef struct Shares { /* of a multicast */
-    int64_t n;           /* CTAs that bring a part each; 1: one brings all */
-    int64_t step, bytes; /* elements and bytes from share to share, in the outermost dimension */
-    int dim;             /* of the tensor */
-} Shares;
 
 /* ---- regions.c ---- */
 bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi); /* the tile's side alone */
-void region_boxes(Lower *L, MoveInfo *mi); /* starts and boxes anew */
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
-Opnd region_offset(Lower *L, MoveInfo *mi);
-Opnd region_slot(Lower *L, MoveInfo *mi);
-int64_t move_width(const MoveInfo *mi, int d); /* how far apart the first and the last element in a dimension are, and 1 */
+Opnd region_offset(Lower *L, const MoveInfo *mi);
+Opnd region_slot(Lower *L, const MoveInfo *mi);
+/* Elements touched by all CTAs that bring a share, as far as the walk has come: in the base tensor's dimensions; false where
+ * the view has others. And those of the tile. */
+bool region_box(Lower *L, const MoveInfo *mi, DomBox *box);
+void region_part(Lower *L, const MoveInfo *mi, DomBox *box);
+int64_t move_step(const MoveInfo *mi, int d);  /* from element to element in a dimension of the tensor: the map's, where that has one */
+int64_t move_width(const MoveInfo *mi, int d); /* how far apart the first and the last element are, and 1 */
+/* How a tile lies: row-major, or in panels as wide as the swizzle's span, one behind the other. */
+int64_t tile_span(const PTile *t);       /* bytes; 0: there are no panels */
+int64_t tile_panel_rows(const PTile *t); /* 0: the same */
+int64_t tile_pitch_bits(const PTile *t, int d); /* from neighbour to neighbour; along a row, from panel to panel */
+
+/* ---- multicast.c ---- */
+extern const Peers NO_PEERS;
+Peers *peers_new(Lower *L, MoveInfo *mi); /* to be changed */
+static inline const Peers *move_peers(const MoveInfo *mi)
+{
+    return mi->peers ? mi->peers : &NO_PEERS;
+}
+static inline int64_t move_past(const MoveInfo *mi, int d) /* what the last share is further in than the first */
+{
+    const Shares *s = &move_peers(mi)->shares;
+    return d == s->dim ? (s->n - 1) * s->step : 0;
+}
 
 static inline bool is_im2col(const PMove *mv)
 {

@@ -21,39 +21,39 @@ static bool pair_up(Lower *L, MoveInfo *mi)
             lower_error(L, E0312, mi->g->dim[d].span, "the two sides of the move have different shapes");
             return false;
         }
-        mi->pair[mi->npairs++] = (Pair){d, t++, mi->g->dim[d].extent};
+        mi->pair[mi->npairs++] = (Pair){(uint8_t)d, (uint8_t)t++};
     }
     return true;
 }
 
-/* How neighbours of each dimension of the tile lie: row-major, or panels of the swizzle's span. */
-static void layout(MoveInfo *mi)
+/* ---- how a tile lies ---- */
+
+int64_t tile_span(const PTile *t)
 {
-    const PTile *t = mi->tile;
-    mi->span = t->interleave ? 0 : swizzle_span(t->swizzle); /* interleaved: slices, one after the other */
-    int64_t pitch = mi->sbits;
-    if (mi->span == 0) {
-        for (int i = t->rank - 1; i >= 0; i--) {
-            mi->pitch_bits[i] = pitch;
-            pitch *= t->extent[i];
-        }
-        mi->rows = 0;
-        return;
-    }
-    pitch = mi->span * 8;
-    mi->rows = 1;
-    for (int i = t->rank - 2; i >= 0; i--) {
-        mi->pitch_bits[i] = pitch;
-        pitch *= t->extent[i];
-        mi->rows *= t->extent[i];
-    }
-    mi->pitch_bits[t->rank - 1] = mi->sbits * mi->rows; /* right where the start is a multiple of the span */
+    return t->interleave ? 0 : swizzle_span(t->swizzle); /* interleaved: slices, one after the other */
 }
+
+int64_t tile_panel_rows(const PTile *t)
+{
+    int64_t rows = tile_span(t) ? 1 : 0;
+    for (int i = 0; i < t->rank - 1; i++) rows *= t->extent[i];
+    return rows;
+}
+
+int64_t tile_pitch_bits(const PTile *t, int d)
+{
+    int64_t element = elem_info(t->type)->shared_bits, span = tile_span(t), pitch = span ? span * 8 : element;
+    if (span && d == t->rank - 1) return element * tile_panel_rows(t); /* right where the start is a multiple of the span */
+    for (int i = d + 1; i < (span ? t->rank - 1 : t->rank); i++) pitch *= t->extent[i];
+    return pitch;
+}
+
+/* ---- the tile's side ---- */
 
 /* Elements of a panel's row. */
 static int64_t panel_elements(const MoveInfo *mi)
 {
-    return mi->span * 8 / mi->sbits;
+    return tile_span(mi->tile) * 8 / mi->sbits;
 }
 
 /* A descriptor begins anywhere in the pattern, at a multiple of 16 bytes (PTX ISA, Shared memory descriptor). */
@@ -66,9 +66,9 @@ static bool may_slice(Lower *L, const MoveInfo *mi, Poly start)
 static Poly slice_offset(Lower *L, const MoveInfo *mi, Poly start)
 {
     Domain *d = L->d;
-    Poly x = poly_mul(d, start, poly_const(d, mi->sbits / 8)), span = poly_const(d, mi->span);
+    Poly x = poly_mul(d, start, poly_const(d, mi->sbits / 8)), span = poly_const(d, tile_span(mi->tile));
     if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
-    return poly_add(d, poly_mul(d, poly_div(d, x, span), poly_const(d, mi->span * mi->rows)), poly_mod(d, x, span));
+    return poly_add(d, poly_mul(d, poly_div(d, x, span), poly_const(d, tile_span(mi->tile) * tile_panel_rows(mi->tile))), poly_mod(d, x, span));
 }
 
 /* Elements from the first to behind the last, in a dimension of a tile; in tensor memory steps go otherwise. */
@@ -83,7 +83,7 @@ static bool inside_tile(Lower *L, MoveInfo *mi, int i)
 {
     const PDim *p = &mi->s->dim[i];
     const PTile *t = mi->tile;
-    Poly start = mi->sbox.start[i];
+    Poly start = mi->at[i];
     int64_t last = t->extent[i] - (t->tensor ? p->extent : reach_of(mi, i)), k;
     if (poly_is_const(start, &k) && k >= 0 && k <= last) return true;
     if (need_within(L, start, last, E1127, p->span, "the part must lie inside the tile")) return true;
@@ -98,46 +98,53 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
 {
     const PTile *t = mi->tile;
     Domain *d = L->d;
-    layout(mi);
-    mi->sbox.rank = t->rank;
+    mi->at = arena_array(L->a, Poly, (size_t)t->rank);
     mi->offset = poly_const(d, 0);
     mi->bytes = mi->sbits;
     for (int i = 0; i < t->rank; i++) {
         const PDim *p = &mi->s->dim[i];
-        mi->sbox.start[i] = scalar_poly(L, p->start);
-        mi->sbox.extent[i] = poly_const(d, reach_of(mi, i)); /* with a step: others may lie between */
+        mi->at[i] = scalar_poly(L, p->start);
         mi->bytes *= p->extent;
         if (!inside_tile(L, mi, i)) return false;
-        int64_t pitch = mi->pitch_bits[i], k;
-        if (poly_is_const(mi->sbox.start[i], &k) && k == 0) continue;
-        bool within = i == t->rank - 1 && mi->span && !domain_divides(d, panel_elements(mi), mi->sbox.start[i]);
-        if (within && may_slice(L, mi, mi->sbox.start[i])) {
+        int64_t pitch = tile_pitch_bits(mi->tile, i), k;
+        if (poly_is_const(mi->at[i], &k) && k == 0) continue;
+        bool within = i == t->rank - 1 && tile_span(mi->tile) && !domain_divides(d, panel_elements(mi), mi->at[i]);
+        if (within && may_slice(L, mi, mi->at[i])) {
             mi->sliced = true;
-            mi->offset = poly_add(d, mi->offset, slice_offset(L, mi, mi->sbox.start[i]));
+            mi->offset = poly_add(d, mi->offset, slice_offset(L, mi, mi->at[i]));
             continue;
         }
         if (within && mi->mv->kind == MOVE_TMEM_CP) {
             Diag *g = lower_error(L, E0552, p->span, "tcgen05.cp can't read this: element %s of `%s` is not proved to begin at a multiple of 16 bytes, %d elements",
-                                  poly_text(L, mi->sbox.start[i]), name_text(L, t->name), 16 * 8 / mi->sbits);
+                                  poly_text(L, mi->at[i]), name_text(L, t->name), 16 * 8 / mi->sbits);
             diag_label(L->c->diags, g, t->span, "the tile");
             return false;
         }
         if (within) {
             Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel",
-                                  poly_text(L, mi->sbox.start[i]), name_text(L, t->name));
-            diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)mi->span,
+                                  poly_text(L, mi->at[i]), name_text(L, t->name));
+            diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)tile_span(mi->tile),
                        (long long)panel_elements(mi));
             return false;
         }
-        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->sbox.start[i])) {
+        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->at[i])) {
             lower_error(L, E0507, p->span, "the part starts in the middle of a byte");
             return false;
         }
-        Poly bits = poly_mul(d, mi->sbox.start[i], poly_const(d, pitch));
+        Poly bits = poly_mul(d, mi->at[i], poly_const(d, pitch));
         mi->offset = poly_add(d, mi->offset, poly_div(d, bits, poly_const(d, 8)));
     }
     mi->bytes /= 8;
     return true;
+}
+
+void region_part(Lower *L, const MoveInfo *mi, DomBox *box)
+{
+    box->rank = mi->tile->rank;
+    for (int i = 0; i < box->rank; i++) {
+        box->start[i] = mi->at[i];
+        box->extent[i] = poly_const(L->d, reach_of(mi, i)); /* with a step: others may lie between */
+    }
 }
 
 static bool resolve_slot(Lower *L, MoveInfo *mi)
@@ -179,52 +186,44 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
     return false;
 }
 
-int64_t move_width(const MoveInfo *mi, int d)
+int64_t move_step(const MoveInfo *mi, int d)
 {
-    int64_t step = mi->step[d] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[d] : mi->step[d];
-    return (mi->extent[d] - 1) * step + 1;
+    int64_t step = mi->g->dim[d].step;
+    return step == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[d] : step;
 }
 
-/* Which elements of the base tensor are touched. */
-static void base_box(Lower *L, MoveInfo *mi)
+int64_t move_width(const MoveInfo *mi, int d)
+{
+    return (mi->g->dim[d].extent - 1) * move_step(mi, d) + 1 + move_past(mi, d);
+}
+
+bool region_box(Lower *L, const MoveInfo *mi, DomBox *box)
 {
     Domain *d = L->d;
-    PTensor *t = mi->tensor;
-    if (t->base && t->reshaped) return;
-    mi->has_gbox = true;
-    Poly one = poly_const(d, 1);
-    mi->gbox.rank = t->base ? t->base->rank : t->rank;
-    if (t->base) {
-        for (int i = 0; i < t->base->rank; i++) {
-            mi->gbox.start[i] = scalar_poly(L, t->start[i]);
-            mi->gbox.extent[i] = one;
-        }
+    const PTensor *t = mi->tensor;
+    if (t->base && t->reshaped) return false;
+    box->rank = t->base ? t->base->rank : t->rank;
+    for (int i = 0; t->base && i < t->base->rank; i++) {
+        box->start[i] = scalar_poly(L, t->start[i]);
+        box->extent[i] = poly_const(d, 1);
     }
     for (int i = 0; i < t->rank; i++) {
         int b = t->base ? t->dim_of[i] : i;
         if (mi->g->dim[i].open) { /* anywhere in the tensor */
-            if (!t->base) mi->gbox.start[b] = poly_const(d, 0);
-            mi->gbox.extent[b] = scalar_poly(L, t->extent[i]);
+            if (!t->base) box->start[b] = poly_const(d, 0);
+            box->extent[b] = scalar_poly(L, t->extent[i]);
             continue;
         }
-        mi->gbox.start[b] = t->base ? poly_add(d, mi->gbox.start[b], mi->start[i]) : mi->start[i];
-        if (mi->g->dim[i].rows) { /* any row of the tensor */
-            mi->gbox.extent[b] = scalar_poly(L, t->base ? t->base->extent[b] : t->extent[i]);
-            continue;
-        }
-        mi->gbox.extent[b] = poly_const(d, move_width(mi, i));
+        box->start[b] = t->base ? poly_add(d, box->start[b], mi->start[i]) : mi->start[i];
+        if (mi->g->dim[i].rows) box->extent[b] = scalar_poly(L, t->base ? t->base->extent[b] : t->extent[i]); /* any row of the tensor */
+        else box->extent[b] = poly_const(d, move_width(mi, i));
     }
-}
-
-void region_boxes(Lower *L, MoveInfo *mi)
-{
-    for (int i = 0; i < mi->rank; i++) mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
-    base_box(L, mi);
+    return true;
 }
 
 bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi)
 {
-    *mi = (MoveInfo){.mv = st->move, .stmt = st, .s = s, .tile = s->tile, .share_dim = -1};
+    *mi = (MoveInfo){.mv = st->move, .stmt = st, .s = s, .tile = s->tile};
     mi->sbits = elem_info(mi->tile->type)->shared_bits;
     return resolve_tile(L, mi) && resolve_slot(L, mi);
 }
@@ -256,7 +255,7 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
 {
     const PMove *mv = st->move;
     bool load = mv->kind == MOVE_LOAD || mv->kind == MOVE_PREFETCH;
-    *mi = (MoveInfo){.mv = mv, .stmt = st, .load = load, .prefetch = mv->kind == MOVE_PREFETCH, .share_dim = -1};
+    *mi = (MoveInfo){.mv = mv, .stmt = st, .load = load, .prefetch = mv->kind == MOVE_PREFETCH};
     mi->g = load ? &mv->src : &mv->dst;
     mi->s = mi->prefetch ? no_tile(L, mv) : load ? &mv->dst : &mv->src;
     mi->tensor = mi->g->tensor;
@@ -264,11 +263,8 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
     mi->rank = mi->tensor->rank;
     mi->bits = elem_info(mi->tensor->type)->global_bits;
     mi->sbits = elem_info(mi->tile->type)->shared_bits;
-    for (int i = 0; i < mi->rank; i++) {
-        mi->extent[i] = mi->g->dim[i].extent;
-        mi->step[i] = mi->g->dim[i].step;
-    }
-    region_boxes(L, mi);
+    mi->start = arena_array(L->a, Poly, (size_t)mi->rank);
+    for (int i = 0; i < mi->rank; i++) mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
     if (!pair_up(L, mi) || !resolve_tile(L, mi) || !resolve_slot(L, mi)) return false;
     for (int i = 0; i < mi->rank; i++)
         if (!whole_dim(L, mi, i)) return false;
@@ -277,20 +273,22 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
 
 static Opnd slice_value(Lower *L, const MoveInfo *mi, Opnd start)
 {
-    Opnd x = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(mi->sbits / 8)), span = opnd_imm(mi->span);
+    Opnd x = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(mi->sbits / 8)), span = opnd_imm(tile_span(mi->tile));
     if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
-    Opnd panel = emit_op(L, IR_MUL, IR_I32, emit_op(L, IR_DIV, IR_I32, x, span), opnd_imm(mi->span * mi->rows));
+    Opnd panel = emit_op(L, IR_MUL, IR_I32, emit_op(L, IR_DIV, IR_I32, x, span), opnd_imm(tile_span(mi->tile) * tile_panel_rows(mi->tile)));
     return emit_op(L, IR_ADD, IR_I32, panel, emit_op(L, IR_MOD, IR_I32, x, span));
 }
 
-static Opnd part_offset(Lower *L, MoveInfo *mi)
+/* ---- where it is ---- */
+
+static Opnd part_offset(Lower *L, const MoveInfo *mi)
 {
     int64_t k;
     if (poly_is_const(mi->offset, &k)) return opnd_imm(k);
     Opnd bytes = opnd_imm(0);
     for (int i = 0; i < mi->tile->rank; i++) {
         Opnd start = value_low(L, mi->s->dim[i].start);
-        int64_t pitch = mi->pitch_bits[i];
+        int64_t pitch = tile_pitch_bits(mi->tile, i);
         if (mi->sliced && i == mi->tile->rank - 1) start = slice_value(L, mi, start);
         else if (pitch % 8 == 0) start = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch / 8));
         else start = emit_op(L, IR_DIV, IR_I32, emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch)), opnd_imm(8));
@@ -300,22 +298,30 @@ static Opnd part_offset(Lower *L, MoveInfo *mi)
 }
 
 /* Bytes from the slot's start to a tile of an array, or of the batch. */
-static Opnd inner_offset(Lower *L, const MoveInfo *mi)
+static Opnd inner_offset(Lower *L, const MoveInfo *mi, const RingPlace *in)
 {
-    Opnd inner = mi->ring.inner;
+    Opnd inner = in->batch ? L->batch_index : opnd_imm(0);
     if (mi->tile->is_array) inner = mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot);
-    return emit_op(L, IR_MUL, IR_I32, inner, opnd_imm(mi->ring.pitch));
+    return emit_op(L, IR_MUL, IR_I32, inner, opnd_imm(in->pitch));
 }
 
-Opnd region_offset(Lower *L, MoveInfo *mi)
+/* NULL: the tile is in no ring. */
+static const RingPlace *place_of(const Lower *L, const MoveInfo *mi)
+{
+    return L->places && !mi->prefetch ? &L->places[mi->tile->index] : NULL;
+}
+
+Opnd region_offset(Lower *L, const MoveInfo *mi)
 {
     Opnd part = part_offset(L, mi);
-    return mi->ring.set ? emit_op(L, IR_ADD, IR_I32, part, inner_offset(L, mi)) : part;
+    const RingPlace *in = place_of(L, mi);
+    return in ? emit_op(L, IR_ADD, IR_I32, part, inner_offset(L, mi, in)) : part;
 }
 
-Opnd region_slot(Lower *L, MoveInfo *mi)
+Opnd region_slot(Lower *L, const MoveInfo *mi)
 {
-    if (mi->ring.set) return mi->ring.slot;
+    const RingPlace *in = place_of(L, mi);
+    if (in) return in->slot;
     if (mi->slot_const >= 0) return opnd_imm(mi->slot_const);
     return value_low(L, mi->s->slot);
 }

@@ -66,7 +66,7 @@ bool slices_whole(const MoveInfo *mi, Refusal *why)
 {
     int64_t k, n = map_slice_bytes(mi->tile->interleave) * 8 / mi->bits;
     int inner = mi->rank - 1;
-    if (poly_is_const(mi->start[inner], &k) && k == 0 && mi->extent[inner] == n) return true;
+    if (poly_is_const(mi->start[inner], &k) && k == 0 && mi->g->dim[inner].extent == n) return true;
     return refuse(mi, mi->g->dim[inner].span, "slices are taken whole",
                   is_im2col(mi->mv) ? "write 0 for the innermost dimension" : "write `:` for the innermost dimension", why);
 }
@@ -81,10 +81,10 @@ bool slices_fit(Lower *L, const MoveInfo *mi, Refusal *why)
     if (p->tensor_dim != inner || p->tile_dim != mi->tile->rank - 1 || mi->tile->extent[p->tile_dim] != n)
         return refuse(mi, mi->s->span, arena_printf(L->a, "the tile's innermost extent is %lld; a slice has %lld elements",
                                                     (long long)mi->tile->extent[mi->tile->rank - 1], (long long)n), NULL, why);
-    if (mi->extent[1] != 1)
-        return refuse(mi, mi->g->dim[1].span, arena_printf(L->a, "%lld slices of each pixel; a copy takes one of them", (long long)mi->extent[1]),
+    if (mi->g->dim[1].extent != 1)
+        return refuse(mi, mi->g->dim[1].span, arena_printf(L->a, "%lld slices of each pixel; a copy takes one of them", (long long)mi->g->dim[1].extent),
                       "one move per slice: give the second dimension a plain subscript", why);
-    int64_t box = mi->extent[inner - 1] * mi->step[inner - 1], unit = SMEM_BULK_ALIGN * 8 / mi->bits;
+    int64_t box = mi->g->dim[inner - 1].extent * mi->g->dim[inner - 1].step, unit = SMEM_BULK_ALIGN * 8 / mi->bits;
     if (box > 0 && box % unit != 0)
         return refuse(mi, mi->g->dim[inner - 1].span,
                       arena_printf(L->a, "%lld slices of W; the driver takes multiples of %lld of them in elements of this size",

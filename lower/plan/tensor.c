@@ -32,31 +32,30 @@ static int64_t cut_of(int64_t x, int64_t limit, int64_t pitch_bits, bool innermo
 static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK], Refusal *why)
 {
     const PTile *t = mi->tile;
-    const int64_t *step = mi->step;
     bool whole = true; /* all dimensions further in are moved in full */
     for (int i = t->rank - 1; i >= 0; i--) {
         int64_t x = mi->s->dim[i].extent;
         bool inner = i == t->rank - 1;
-        if (inner && mi->span) {
-            int64_t panel = mi->span * 8 / mi->sbits;
+        if (inner && tile_span(mi->tile)) {
+            int64_t panel = tile_span(mi->tile) * 8 / mi->sbits;
             if (t->extent[i] < panel)
                 return cannot(L, why, E0460, t->span, (Span){0, 0}, NULL, "choose a smaller swizzle, or a wider tile",
                               "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
-                              (long long)(t->extent[i] * mi->sbits / 8), (long long)mi->span);
+                              (long long)(t->extent[i] * mi->sbits / 8), (long long)tile_span(mi->tile));
             c[i] = x <= panel || one_piece ? x : panel;
             if (x > panel && (x % panel != 0 || one_piece))
                 return cannot(L, why, E0522, mi->s->span, (Span){0, 0}, NULL,
                               one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL,
                               one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
                                         : "%lld bytes of `%s` wide are no whole number of panels of %lld",
-                              (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span);
+                              (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)tile_span(mi->tile));
             continue;
         }
         int64_t s = 1;
         for (int p = 0; p < mi->npairs; p++)
-            if (mi->pair[p].tile_dim == i) s = step[mi->pair[p].tensor_dim];
+            if (mi->pair[p].tile_dim == i) s = move_step(mi, mi->pair[p].tensor_dim);
         int64_t limit = one_piece ? x : (BOX_MAX - 1) / s + 1;
-        c[i] = whole ? cut_of(x, limit, mi->pitch_bits[i], inner) : 1;
+        c[i] = whole ? cut_of(x, limit, tile_pitch_bits(mi->tile, i), inner) : 1;
         if (c[i] < x && one_piece)
             return cannot(L, why, E0521, mi->s->span, t->span, "the tile", "leave `via` out: an inferred map is cut into contiguous pieces",
                           "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1);
@@ -89,10 +88,10 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         for (int i = mi->tile->rank - 1; i >= 0; i--) {
             at[i] = rest % count[i] * c[i];
             rest /= count[i];
-            out->pieces[p].offset += at[i] * mi->pitch_bits[i] / 8;
+            out->pieces[p].offset += at[i] * tile_pitch_bits(mi->tile, i) / 8;
         }
         for (int q = 0; q < mi->npairs; q++)
-            out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * mi->step[mi->pair[q].tensor_dim];
+            out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * move_step(mi, mi->pair[q].tensor_dim);
         if (out->pieces[p].offset % SMEM_TMA_ALIGN != 0)
             return cannot(L, why, E0507, move_span(mi), mi->tile->span, "rows that are no multiple of 128 bytes", NULL,
                           "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name));
@@ -216,11 +215,11 @@ bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     out->huge[d] = high == NEED_UNKNOWN;
     if (out->huge[d] && !tensor_before_far(L, mi, d, why)) return false;
     if (low <= NEED_CHECK) return true;
-    if (mi->extent[d] == 1 && !constant) { /* wholly outside: nothing would be written */
+    if (mi->g->dim[d].extent == 1 && !constant) { /* wholly outside: nothing would be written */
         out->negative[d] = true;
         return true;
     }
-    return cannot(L, why, E0501, at, mi->tensor->span, arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d]), NULL,
+    return cannot(L, why, E0501, at, mi->tensor->span, arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->g->dim[d].extent), NULL,
                   "the store's start %s is %s 0", poly_text(L, p), constant ? "below" : "not proved to be at least");
 }
 
@@ -255,24 +254,22 @@ bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why)
 }
 
 /* The copy's box is one that the user described: it must be the region that the move names. */
-static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
+static bool fits_map(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
     if (!tensor_layout(L, mi, why)) return false;
     for (int d = 0; d < mi->rank; d++) {
         int64_t count = (m->box[d] + m->elem_stride[d] - 1) / m->elem_stride[d];
-        bool step = mi->step[d] == 1 || mi->step[d] == m->elem_stride[d];
-        if (count == mi->extent[d] && step) {
-            mi->step[d] = m->elem_stride[d];
-            continue;
-        }
+        const PDim *x = &mi->g->dim[d];
+        bool step = x->step == 1 || x->step == m->elem_stride[d];
+        if (count == x->extent && step) continue;
         const char *text =
             step ? arena_printf(L->a, "dimension %d: the box of map `%s` has %lld elements, the move %lld", d,
-                                name_text(L, m->name), (long long)count, (long long)mi->extent[d])
+                                name_text(L, m->name), (long long)count, (long long)x->extent)
                  : arena_printf(L->a, "dimension %d: the map steps over %lld elements, the move over %lld", d,
-                                (long long)m->elem_stride[d], (long long)mi->step[d]);
+                                (long long)m->elem_stride[d], (long long)x->step);
         return cannot(L, why, E0462, mi->mv->via_span, m->box_span.hi ? m->box_span : m->span, "the map's box",
-                      step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(mi->extent[d] * m->elem_stride[d]))
+                      step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(x->extent * m->elem_stride[d]))
                            : "use the same step in both",
                       "%s", text);
     }
@@ -310,7 +307,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     for (int p = 0; p < mi->npairs; p++) {
         int d = mi->pair[p].tensor_dim;
         int64_t n = c[mi->pair[p].tile_dim];
-        stride[d] = mi->step[d];
+        stride[d] = move_step(mi, d);
         box[d] = n * stride[d] <= BOX_MAX ? n * stride[d] : (n - 1) * stride[d] + 1;
     }
     if (!given && !map_inferred(L, mi, box, stride, &out->map, why)) return false;
@@ -318,7 +315,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     bool slices = mi->tile->interleave != MAP_INTERLEAVE_NONE;
     if (!slices && (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why)))) return false;
     for (int d = 0; d < map_rank(mi->rank, mi->tile->interleave); d++)
-        if (!tensor_coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + mi->past[d], out, why)) return false;
+        if (!tensor_coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + move_past(mi, d), out, why)) return false;
     return true;
 }
 
@@ -339,69 +336,70 @@ Opnd tensor_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p)
     return p->halo_bytes ? im2col_bytes(L, mi, p) : opnd_imm(p->piece_bytes * p->npieces);
 }
 
-void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
+void tensor_values(Lower *L, const MoveInfo *mi, const TensorPlan *p, CopyValues *v)
 {
+    int share = move_peers(mi)->shares.dim;
     Opnd inside = p->device ? emit_logic(L, IR_AND, L->inside, device_some(L, mi->tensor)) : L->inside;
-    p->ok = mi->load ? L->guard : emit_logic(L, IR_AND, L->guard, inside);
-    p->slot = region_slot(L, mi);
-    p->offset = region_offset(L, mi);
-    if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
-    if (is_im2col(mi->mv)) im2col_values(L, mi, p);
-    p->bytes = opnd_imm(p->piece_bytes);
-    if (p->halo_bytes && !mi->prefetch) p->bytes = im2col_bytes(L, mi, p);
+    v->ok = mi->load ? L->guard : emit_logic(L, IR_AND, L->guard, inside);
+    v->slot = region_slot(L, mi);
+    v->offset = region_offset(L, mi);
+    if (share >= 0) v->offset = emit_op(L, IR_ADD, IR_I32, v->offset, v->share_byte);
+    if (is_im2col(mi->mv)) im2col_values(L, mi, v);
+    v->bytes = opnd_imm(p->piece_bytes);
+    if (p->halo_bytes && !mi->prefetch) v->bytes = im2col_bytes(L, mi, p);
     for (int d = 0; d < map_rank(mi->rank, mi->tile->interleave); d++) {
         if (mi->g->dim[d].rows) continue; /* gather.c */
-        p->start[d] = start_value(L, mi, d, p->clamp[d]);
-        if (d == mi->share_dim) p->start[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], mi->share_at);
+        v->start[d] = start_value(L, mi, d, p->clamp[d]);
+        if (d == share) v->start[d] = emit_op(L, IR_ADD, IR_I32, v->start[d], v->share_at);
         if (d == 0 && mi->load && !opnd_is(inside, 1))
-            p->start[d] = emit_sel(L, IR_I32, inside, p->start[d], opnd_imm(FAR));
+            v->start[d] = emit_sel(L, IR_I32, inside, v->start[d], opnd_imm(FAR));
         if (!p->negative[d] && !p->huge[d]) continue;
         Opnd wide = value_wide(L, mi->g->dim[d].start);
-        if (p->negative[d]) p->ok = emit_logic(L, IR_AND, p->ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
-        if (p->huge[d]) p->ok = emit_logic(L, IR_AND, p->ok, emit_cmp(L, IRL_LE, wide, opnd_imm(FAR)));
+        if (p->negative[d]) v->ok = emit_logic(L, IR_AND, v->ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
+        if (p->huge[d]) v->ok = emit_logic(L, IR_AND, v->ok, emit_cmp(L, IRL_LE, wide, opnd_imm(FAR)));
     }
 }
 
-void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot)
+void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot)
 {
     int rop = mi->mv->reduce;
     IrOp *op = emit_new(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE);
-    emit_if(op, p->ok);
+    emit_if(op, v->ok);
     op->any_order = !mi->load && mi->mv->overlap_any;
     if (!mi->load && rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
     for (int d = 0; d < n; d++) put_opnd(L, op, IRK_COORDS, at[d]);
-    for (int i = 0; i < p->ninfo; i++) put_opnd(L, op, IRK_INFO, p->info[i]);
+    for (int i = 0; i < v->ninfo; i++) put_opnd(L, op, IRK_INFO, v->info[i]);
     if (!mi->prefetch) {
-        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, p->slot, byte);
+        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, v->slot, byte);
     }
     if (mi->load && !mi->prefetch) {
         put_bar(L, op, bar, bar_slot);
     }
-    if (!mi->prefetch) put_opnd(L, op, IRK_BYTES, p->bytes);
-    if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
-    if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
-    if (mi->in_pair) put_opnd(L, op, IRK_BAR_RANK, mi->bar_rank);
+    if (!mi->prefetch) put_opnd(L, op, IRK_BYTES, v->bytes);
+    if (mi->mv->dst.peer) put_opnd(L, op, IRK_RANK, v->peer);
+    if (!opnd_is(v->mask, 0)) put_opnd(L, op, IRK_MASK, v->mask);
+    if (move_peers(mi)->in_pair) put_opnd(L, op, IRK_BAR_RANK, v->bar_rank);
     policy_operand(L, op, mi);
     if (p->device == 0 || L->device->maps.n == 0) return; /* planning */
-    put_buf(L, op, IRK_DESC, L->device->maps.v[p->device - 1].buf, p->slot, opnd_imm(0));
+    put_buf(L, op, IRK_DESC, L->device->maps.v[p->device - 1].buf, v->slot, opnd_imm(0));
 }
 
-static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)
+static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, const Piece *piece, uint32_t bar, Opnd bar_slot)
 {
     Opnd at[P_RANK];
     int n = map_rank(mi->rank, mi->tile->interleave);
-    for (int d = 0; d < n; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
-    Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
-    tensor_op(L, mi, p, at, n, byte, bar, bar_slot);
+    for (int d = 0; d < n; d++) at[d] = emit_op(L, IR_ADD, IR_I32, v->start[d], opnd_imm(piece->at[d]));
+    Opnd byte = emit_op(L, IR_ADD, IR_I32, v->offset, opnd_imm(piece->offset));
+    tensor_op(L, mi, p, v, at, n, byte, bar, bar_slot);
 }
 
-void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
+void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot)
 {
-    if (opnd_is(p->ok, 0)) return;
+    if (opnd_is(v->ok, 0)) return;
     if (is_rows4(mi->mv)) {
-        gather_emit(L, mi, p, bar, bar_slot);
+        gather_emit(L, mi, p, v, bar, bar_slot);
         return;
     }
-    for (uint32_t i = 0; i < p->npieces; i++) piece_op(L, mi, p, &p->pieces[i], bar, bar_slot);
+    for (uint32_t i = 0; i < p->npieces; i++) piece_op(L, mi, p, v, &p->pieces[i], bar, bar_slot);
 }

@@ -37,14 +37,14 @@ static bool find_rows(Lower *L, const MoveInfo *mi, Rows *r)
         return refuse(L, mi, "the elements of a row do not lie side by side", "let the innermost dimension be the elements");
     *r = (Rows){.n = mi->s->dim[dim[n - 2]].extent,
                 .bytes = mi->s->dim[dim[n - 1]].extent * mi->sbits / 8,
-                .pitch = mi->pitch_bits[dim[n - 2]] / 8,
+                .pitch = tile_pitch_bits(mi->tile, dim[n - 2]) / 8,
                 .parts = 1,
-                .panel = mi->span * mi->rows,
+                .panel = tile_span(mi->tile) * tile_panel_rows(mi->tile),
                 .swizzle = (uint8_t)t->swizzle,
-                .span = mi->span};
+                .span = tile_span(mi->tile)};
     for (int i = n - 3; i >= 0; i--) {
         r->part[r->nparts] = mi->s->dim[dim[i]].extent;
-        r->far[r->nparts] = mi->pitch_bits[dim[i]] / 8;
+        r->far[r->nparts] = tile_pitch_bits(mi->tile, dim[i]) / 8;
         r->parts *= r->part[r->nparts++];
     }
     return true;
@@ -53,7 +53,7 @@ static bool find_rows(Lower *L, const MoveInfo *mi, Rows *r)
 /* Where the part begins within its panel's row, if rows go on in the next panel. */
 static bool find_first(Lower *L, const MoveInfo *mi, Rows *r)
 {
-    Poly start = mi->sbox.start[mi->tile->rank - 1];
+    Poly start = mi->at[mi->tile->rank - 1];
     int64_t k, unit = TMEM_CHUNK;
     if (!mi->sliced) return true;
     if (poly_is_const(start, &k)) {
@@ -251,7 +251,7 @@ static bool find_place(Lower *L, TmemPlan *p)
     const MoveInfo *mi = &p->tensor;
     bool cp = mi->mv->kind == MOVE_TMEM_CP, shift = mi->mv->kind == MOVE_SHIFT;
     int64_t columns = cp ? TMEM_CHUNK / CELL : shift ? TMEM_SHIFT_COLUMNS : 1, elements = columns * CELL * 8 / mi->sbits, lane = 0;
-    Poly start = mi->sbox.start[1];
+    Poly start = mi->at[1];
     if (!domain_divides(L->d, elements ? elements : 1, start)) {
         bool known = poly_is_const(start, &lane);
         Diag *g = lower_error(L, E0559, mi->s->dim[1].span, "element %s of `%s` %s %s", poly_text(L, start), name_text(L, mi->tile->name),
@@ -265,8 +265,8 @@ static bool find_place(Lower *L, TmemPlan *p)
         return false;
     }
     p->unit = columns * CELL;
-    poly_is_const(mi->sbox.start[0], &lane);
-    p->at = lane * mi->pitch_bits[0] / 8;
+    poly_is_const(mi->at[0], &lane);
+    p->at = lane * tile_pitch_bits(mi->tile, 0) / 8;
     if (poly_is_const(mi->offset, &p->at)) return true;
     p->start = mi->s->dim[1].start;
     return true;
@@ -319,7 +319,7 @@ const char *tmem_text(Lower *L, const TmemPlan *p)
     const IrBuf *b = &L->ir->bufs.v[mi->tile->index];
     long long column = b->column + p->at % (CELL * b->columns) / CELL, lane = p->at / (CELL * b->columns);
     long long columns = mi->s->dim[1].extent * mi->sbits / (8 * CELL), all = b->columns;
-    const char *place = p->start ? arena_printf(L->a, "%lld columns of %d .. %lld, from element %s on", columns, b->column, b->column + all - 1, poly_text(L, mi->sbox.start[1]))
+    const char *place = p->start ? arena_printf(L->a, "%lld columns of %d .. %lld, from element %s on", columns, b->column, b->column + all - 1, poly_text(L, mi->at[1]))
                                  : arena_printf(L->a, "columns %lld .. %lld", column, column + columns - 1);
     if (mi->mv->kind == MOVE_SHIFT)
         return arena_printf(L->a, "    tcgen05.shift.down, %u instruction%s\n      lanes %lld .. %lld, %s\n", p->n, p->n == 1 ? "" : "s",

@@ -10,12 +10,12 @@
 bool plan_one_run(const MoveInfo *mi)
 {
     const PTile *t = mi->tile;
-    bool whole = true, panels = mi->span && t->extent[t->rank - 1] * mi->sbits / 8 > mi->span;
+    bool whole = true, panels = tile_span(mi->tile) && t->extent[t->rank - 1] * mi->sbits / 8 > tile_span(mi->tile);
     for (int i = t->rank - 1; i >= 0; i--) {
         if (!whole && (panels || mi->s->dim[i].extent != 1)) return false; /* panels lie one behind the other */
         bool all = mi->s->dim[i].extent == t->extent[i];
         if (mi->s->dim[i].step != 1 && mi->s->dim[i].extent > 1) return false;
-        if (i == t->rank - 1 && mi->span && !all) return false;
+        if (i == t->rank - 1 && tile_span(mi->tile) && !all) return false;
         whole = whole && all;
     }
     return whole || !panels;
@@ -64,13 +64,13 @@ static void side_of(Lower *L, const MoveInfo *mi, IrPlan *q, IrSide *s)
     s->type = (uint8_t)t->type;
     s->swizzle = (uint8_t)t->swizzle;
     s->align = (uint16_t)align_of(L, mi);
-    s->span = (uint32_t)mi->span;
-    s->panel = mi->span ? (uint32_t)(mi->span * mi->rows) : 0;
+    s->span = (uint32_t)tile_span(mi->tile);
+    s->panel = tile_span(mi->tile) ? (uint32_t)(tile_span(mi->tile) * tile_panel_rows(mi->tile)) : 0;
     int n = 0;
     for (int i = 0; i < t->rank; i++) {
         if (!mi->s->dim[i].marked) continue;
         bool inner = i == t->rank - 1;
-        s->pitch[n++] = (uint32_t)((inner && mi->span ? mi->sbits : mi->pitch_bits[i]) / 8 * mi->s->dim[i].step);
+        s->pitch[n++] = (uint32_t)((inner && tile_span(mi->tile) ? mi->sbits : tile_pitch_bits(mi->tile, i)) / 8 * mi->s->dim[i].step);
     }
     q->rank = (uint8_t)n;
 }

@@ -59,10 +59,10 @@ static void global(Lower *L, Planned *p)
 /* ---- copies ---- */
 
 /* In roles of the source: see device_maps.c. */
-static void make_map(Lower *L, const Planned *p)
+static void make_map(Lower *L, const Planned *p, Opnd slot)
 {
     const TensorPlan *t = p->copies.t;
-    if (!L->derived && t && t->device) device_make(L, &L->device->maps.v[t->device - 1], t->slot);
+    if (!L->derived && t && t->device) device_make(L, &L->device->maps.v[t->device - 1], slot);
 }
 
 static void load(Lower *L, Planned *p)
@@ -75,10 +75,11 @@ static void load(Lower *L, Planned *p)
     if (kept) kept_open(L, p);
     if (!committed) ring_expect(L, p, slot);
     else if (!written_arrive(L, p, &slot)) return;
-    L->guard = emit_logic(L, IR_AND, guard, remote_values(L, p));
-    copies_values(L, &p->mi, &p->copies);
-    make_map(L, p);
-    copies_emit(L, &p->mi, &p->copies, committed ? mv->barrier->index : r->full, slot);
+    CopyValues v = {0};
+    L->guard = emit_logic(L, IR_AND, guard, remote_values(L, p, &v));
+    copies_values(L, &p->mi, &p->copies, &v);
+    make_map(L, p, v.slot);
+    copies_emit(L, &p->mi, &p->copies, &v, committed ? mv->barrier->index : r->full, slot);
     L->guard = guard;
     if (kept) kept_issued(L, p);
 }
@@ -86,13 +87,14 @@ static void load(Lower *L, Planned *p)
 static void store(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    copies_values(L, &p->mi, &p->copies); /* where it goes may stand in memory: that is read while the tile arrives */
+    CopyValues v = {0};
+    copies_values(L, &p->mi, &p->copies, &v); /* where it goes may stand in memory: that is read while the tile arrives */
     kept_arrive(L, p->src);
     kept_overwritten(L, p);
     agent_store_sync(L);
     if (p->ordered) agent_wait_stores(L, false);
-    make_map(L, p);
-    copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
+    make_map(L, p, v.slot);
+    copies_emit(L, &p->mi, &p->copies, &v, 0, opnd_imm(0));
     if (mv->in_group) return;
     L->sched->now->pending = true;
     if (mv->commit == COMMIT_DERIVED) agent_reads(L, p->src);
@@ -103,8 +105,9 @@ static void prefetch(Lower *L, Planned *p)
 {
     int64_t ahead = p->st->move->ahead;
     if (ahead > 0 && !deal_ahead(L, p, ahead)) return;
-    copies_values(L, &p->mi, &p->copies);
-    copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
+    CopyValues v = {0};
+    copies_values(L, &p->mi, &p->copies, &v);
+    copies_emit(L, &p->mi, &p->copies, &v, 0, opnd_imm(0));
     if (ahead > 0) deal_now(L);
 }
 
@@ -142,8 +145,6 @@ void agent_move(Lower *L, Planned *p)
     Agent before = s->role;
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);
-    if (L->derived) ring_place(L, &p->mi);
-    if (L->derived && p->other) ring_place(L, p->other);
     switch (p->st->move->kind) {
     case MOVE_LOAD:
     case MOVE_STORE:

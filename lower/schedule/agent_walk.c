@@ -2,7 +2,7 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-enum { CHAIN_MAX = SCHED_CHAIN - 1 };
+enum { CHAIN_MAX = 63 };
 
 static Sched *sched(Lower *L)
 {
@@ -154,7 +154,7 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p)
     sync_leave(L, around);
 }
 
-static void statements(Lower *L, const PBlock *b);
+static void statements(Lower *L, const PBlock *b, const BodyPart *part);
 
 static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool other)
 {
@@ -167,7 +167,7 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     L->guard = emit_logic(L, IR_AND, outer, holds);
     if (L->derived && !followed) s->open = emit_logic(L, IR_AND, open, holds);
     uint32_t around = conditions_open(L, st->value, !other);
-    statements(L, other ? &st->other : &st->body);
+    statements(L, other ? &st->other : &st->body, NULL);
     L->scalars->conditions.n = around;
     around_leave(L);
     s->open = open;
@@ -297,7 +297,7 @@ static void statement(Lower *L, const PStmt *st)
         break;
     case P_GROUP:
         refuse(L, st, "an explicit group");
-        statements(L, &st->body);
+        statements(L, &st->body, NULL);
         L->stmt = st;
         if (!L->derived) written_sync(L, st);
         break;
@@ -335,19 +335,7 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
     L->sync->around.n = around;
 }
 
-/* Of a branch, or a group. */
-static void statements(Lower *L, const PBlock *b)
-{
-    const Sync *s = L->sync;
-    for (const PStmt *st = b->first; st; st = st->next) {
-        if (s->around.n) s->around.v[s->around.n - 1].top = st;
-        if (!sched(L)->planning) take_slots(L, st, false);
-        statement(L, st);
-        if (!sched(L)->planning) take_slots(L, st, true);
-    }
-}
-
-static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
+static void statements(Lower *L, const PBlock *b, const BodyPart *part)
 {
     Sched *s = sched(L);
     bool inside = part == NULL;
@@ -356,7 +344,6 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
         if (part && st == part->end) inside = false;
         if (st->kind == P_MOVE ? !inside : part && part->together) continue;
         if (b == &L->k->body && L->k->roles_span.hi && st->kind != P_ROLES) continue; /* their scalars are made in each of them */
-        s->chain[s->depth].top = st;
         if (!s->planning && !part) take_slots(L, st, false);
         statement(L, st);
         if (!s->planning && !part) take_slots(L, st, true);
@@ -366,17 +353,19 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
 static void open_turn(Lower *L, const PStmt *loop, const Pipe *pipe, bool looped)
 {
     Sched *s = sched(L);
-    s->depth++;
-    if (s->depth >= CHAIN_MAX) {
-        lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
-        s->depth--;
-    }
-    s->chain[s->depth] = (Link){.block = &loop->body, .loop = loop, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
-    for (int a = 0; a < AG_COUNT && s->chain[s->depth].looped; a++)
+    if (s->depth + 1 >= CHAIN_MAX) lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
+    else s->depth++;
+    Link *chain = arena_array(L->a, Link, s->depth + 1), *last = &chain[s->depth];
+    memcpy(chain, s->chain, s->depth * sizeof *chain);
+    *last = (Link){.block = &loop->body, .loop = loop, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
+    s->chain = chain;
+    for (int a = 0; a < AG_COUNT && last->looped; a++)
         if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
 }
 
 typedef struct Before { /* a loop, which may not run */
+    const Link *chain;
+    uint32_t depth;
     AgentState agent[AG_COUNT];
     Ring **readers;
     uint32_t n;
@@ -385,7 +374,7 @@ typedef struct Before { /* a loop, which may not run */
 static Before before_turn(Lower *L, const PStmt *loop)
 {
     Sched *s = sched(L);
-    Before before = {.readers = arena_array(L->a, Ring *, s->readers.n), .n = s->readers.n};
+    Before before = {.chain = s->chain, .depth = s->depth, .readers = arena_array(L->a, Ring *, s->readers.n), .n = s->readers.n};
     memcpy(before.agent, s->state, sizeof before.agent);
     for (uint32_t i = 0; i < before.n; i++) before.readers[i] = s->readers.v[i];
     if (!L->derived && !s->planning) written_turn(L, loop);
@@ -396,7 +385,8 @@ static Before before_turn(Lower *L, const PStmt *loop)
 static void close_turn(Lower *L, const Before *before, bool ids)
 {
     Sched *s = sched(L);
-    s->depth--;
+    s->chain = before->chain;
+    s->depth = before->depth;
     for (uint32_t i = 0; i < before->n; i++) agent_reads(L, before->readers[i]);
     agent_readers_youngest(L);
     for (int a = 0; a < AG_COUNT; a++) {
@@ -422,7 +412,7 @@ void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
     open_turn(L, st, p, !across || p->deal != DEAL_LAUNCH);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
         if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
-    turn_statements(L, &st->body, part);
+    statements(L, &st->body, part);
     if (!s->planning && !part) walk_end(L, &st->body);
     close_turn(L, &before, !across);
     s->open = open;
@@ -434,9 +424,11 @@ void walk_block(Lower *L, const PBlock *b)
     Sched *s = sched(L);
     s->depth = 0;
     s->open = opnd_imm(1);
-    s->chain[0] = (Link){.block = b};
+    Link *chain = arena_new(L->a, Link);
+    *chain = (Link){.block = b};
+    s->chain = chain;
     for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){0};
-    turn_statements(L, b, NULL);
+    statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
 }
 

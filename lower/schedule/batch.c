@@ -33,7 +33,7 @@ static bool alike(const Lower *L, const MoveInfo *mi)
     int64_t k;
     int n = 0;
     for (int i = 0; i < mi->tile->rank; i++) n += mi->s->dim[i].marked;
-    bool plain = mi->tile->swizzle == MAP_SWIZZLE_NONE && mi->span == 0;
+    bool plain = mi->tile->swizzle == MAP_SWIZZLE_NONE;
     return poly_is_const(mi->offset, &k) && n < MAP_RANK && (plain || b->bytes == b->pitch);
 }
 
@@ -73,11 +73,11 @@ static void singly(Lower *L, Pipe *p, const BodyPart *part)
     else g = emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(p->batch));
     Opnd at = emit_op(L, IR_ADD, IR_I64, first, emit_cvt(L, IR_I64, g));
     L->inside = emit_cmp(L, IRL_LT, at, emit_param(L, p->total));
-    L->sched->batch_index = g;
+    L->batch_index = g;
     deal_indices(L, p, at);
     walk_turn(L, p->st, p, part);
     L->inside = opnd_imm(1);
-    L->sched->batch_index = opnd_imm(0);
+    L->batch_index = opnd_imm(0);
     emit_end(L);
     if (lanes) L->values->in_lanes = false;
 }

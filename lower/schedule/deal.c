@@ -73,8 +73,9 @@ static int64_t run_of(Lower *L, const MoveInfo *mi)
 {
     int64_t n = mi->bits / 8, k;
     for (int d = mi->rank - 1; d >= 0; d--) {
-        n *= mi->extent[d];
-        bool whole = mi->g->dim[d].whole || (poly_is_const(scalar_poly(L, mi->tensor->extent[d]), &k) && k == mi->extent[d]);
+        const PDim *p = &mi->g->dim[d];
+        n *= p->extent;
+        bool whole = p->whole || (poly_is_const(scalar_poly(L, mi->tensor->extent[d]), &k) && k == p->extent);
         if (!whole) break;
     }
     return n;
@@ -169,7 +170,7 @@ static int64_t moved(const Sched *s, const PBlock *b)
         if (st->kind == P_MOVE) {
             const Planned *m = s->moves.v[st->id];
             PMoveKind kind = st->move->kind;
-            if (kind == MOVE_LOAD || kind == MOVE_STORE) bytes += m->bytes * m->shares.n;
+            if (kind == MOVE_LOAD || kind == MOVE_STORE) bytes += planned_brings(m);
         } else if (st->kind != P_FOR && st->kind != P_PIPELINE) {
             int64_t then = moved(s, &st->body), other = moved(s, &st->other);
             bytes += then > other ? then : other;

@@ -15,9 +15,9 @@ static Ring *ring_of(Lower *L, const MoveInfo *mi)
 
 static bool copies_in_pair(Lower *L, const Planned *p)
 {
-    if (!p->mi.in_pair || p->copies.t) return true;
+    if (!move_peers(&p->mi)->in_pair || p->copies.t) return true;
     Diag *g = lower_error(L, E0541, p->st->move->commit_span, "no tensor copy fits this move, and bulk copies have no .cta_group");
-    diag_note(L->c->diags, g, p->copies.no_tensor.span, "tensor copy: %s", p->copies.no_tensor.text);
+    if (p->copies.no_tensor) diag_note(L->c->diags, g, p->copies.no_tensor->span, "tensor copy: %s", p->copies.no_tensor->text);
     return false;
 }
 
@@ -30,7 +30,7 @@ static bool plan_copy(Lower *L, Planned *p)
     } else if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
         p->by_rank = true;
         if (!remote_plan(L, p)) return false;
-    } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
+    } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi)) {
         return false;
     }
     if (!choose_copy(L, &p->mi, L->derived && !p->mi.prefetch, &p->copies) || !copies_in_pair(L, p)) return false;
@@ -55,7 +55,7 @@ static bool plan_peer(Lower *L, Planned *p)
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     if (!(L->derived ? remote_plan(L, p) : cluster_peers(L, mv->dst.peer, mv->dst.span, target))) return false;
     bool any = !L->derived;
-    for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
+    for (int r = 0; r < L->cluster_size; r++) any |= move_peers(&p->mi)->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */
     p->by_rank = mv->reduce >= 0;
     if (!between_plan(L, p->st, &p->mi, p->other)) return false;
@@ -257,9 +257,9 @@ static Planned *plan_new(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
-    *p = (Planned){.st = st, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE};
+    *p = (Planned){.st = st, .agent = AG_NONE};
     vec_push(L->a, &s->moves, p);
-    p->chain = arena_array(L->a, Link, s->depth + 1);
+    p->chain = s->chain;
     p->depth = s->depth;
     p->across = s->across;
     p->role = s->source;
@@ -268,7 +268,6 @@ static Planned *plan_new(Lower *L, const PStmt *st)
     p->naround = L->sync->around.n;
     p->conditional = p->naround > 0;
     if (p->naround) memcpy(p->around, L->sync->around.v, p->naround * sizeof *p->around);
-    memcpy(p->chain, s->chain, (s->depth + 1) * sizeof *p->chain);
     return p;
 }
 

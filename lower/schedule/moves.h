@@ -12,15 +12,15 @@
 #include "lower/schedule/peers.h"
 #include "lower/schedule/rings.h"
 
-typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
+typedef struct Link { /* a block around a move whose iteration is a turn */
     const PBlock *block;
-    const PStmt *top, *loop; /* loop: whose body the block is, or NULL */
-    const Pipe *pipe; /* that that is, or NULL */
+    const PStmt *loop; /* whose body it is, or NULL */
+    const Pipe *pipe;  /* that that is, or NULL */
     bool looped;
 } Link;
 typedef struct Planned { /* a move, in the order in which the walks meet it */
     const PStmt *st;
-    Link *chain; /* outermost first, depth + 1 of them */
+    const Link *chain; /* outermost first, depth + 1 of them: the same for all moves of a block */
     uint32_t depth;
     Around *around;     /* the branches around it, outermost first */
     uint32_t naround;
@@ -33,11 +33,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Agent agent;
     const char *role;   /* of the source; NULL: its schedule is derived */
     Ring *src, *dst;
-    Shares shares;
-    bool by_turn;       /* between CTAs: the index of a loop says whose tile it is */
-    bool open;          /* between CTAs, under a condition that only the run knows: the same in all of them */
     bool by_rank;       /* into tiles of other CTAs, with bytes that are worked out for each rank: remote.c */
-    uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */
     uint32_t plan;      /* IrPlan of work by threads */
     int64_t zeros;      /* or: bytes that one of them clears by st.bulk */
     TmemPlan *tm;       /* one side is in tensor memory: src and dst are the other one's ring */
@@ -48,6 +44,12 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
 static inline bool planned_within(const Planned *p, const PBlock *b, uint32_t depth)
 {
     return p->depth >= depth && p->chain[depth].block == b;
+}
+
+/* Bytes that arrive of it, of all CTAs that bring a share. */
+static inline int64_t planned_brings(const Planned *p)
+{
+    return p->bytes * move_peers(&p->mi)->shares.n;
 }
 
 /* Threads do it, not an engine. */
@@ -70,12 +72,12 @@ bool rings_takes(const Ring *r, const Planned *p); /* may it? */
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
 
 /* ---- ring_ops.c ---- */
-Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
+Opnd planned_bytes(Lower *L, const Planned *p); /* planned_brings() as the run knows them */
 
 /* ---- remote.c ---- */
 bool remote_decides(Lower *L, const Sx *cond); /* the rank says at each whether it holds */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
-Opnd remote_values(Lower *L, Planned *p);     /* where a load goes; a pred: does this CTA bring anything? */
+Opnd remote_values(Lower *L, const Planned *p, CopyValues *v); /* where a load goes; a pred: does this CTA bring anything? */
 bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */
 int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */
 Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */

@@ -33,7 +33,7 @@ bool left_out_at(Lower *L, int rank)
 /* ---- ranks that are named ---- */
 
 /* The front end has refused what it could; here are the ranks that only normal forms tell. */
-static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[16])
+static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[RANKS_MAX])
 {
     for (int r = 0; r < L->cluster_size; r++) {
         int64_t k;
@@ -59,12 +59,12 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
     return true;
 }
 
-bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX])
 {
     return ranks_named(L, peer, at, true, target);
 }
 
-bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16])
+bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX])
 {
     return ranks_named(L, peer, at, false, target);
 }
@@ -76,7 +76,7 @@ static bool open_mask(Lower *L, MoveInfo *mi)
 {
     const Sx *x = mi->mv->mask;
     int64_t most = (INT64_C(1) << L->cluster_size) - 1;
-    mi->open_mask = true;
+    peers_new(L, mi)->open_mask = true;
     L->remote = true;
     if (interval_within(scalar_range(L, x), 0, most)) return true;
     if (need_within(L, scalar_poly(L, x), most, E1142, mi->mv->cast_span, "the mask names CTAs of the cluster")) return true;
@@ -86,16 +86,17 @@ static bool open_mask(Lower *L, MoveInfo *mi)
     return false;
 }
 
-void mask_value(Lower *L, MoveInfo *mi)
+Opnd mask_value(Lower *L, const MoveInfo *mi)
 {
     int64_t most = (INT64_C(1) << L->cluster_size) - 1;
-    mi->mask = value_low(L, mi->mv->mask);
-    if (mi->open_mask && !interval_within(scalar_range(L, mi->mv->mask), 0, most))
-        mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
+    Opnd mask = value_low(L, mi->mv->mask);
+    bool within = !move_peers(mi)->open_mask || interval_within(scalar_range(L, mi->mv->mask), 0, most);
+    return within ? mask : emit_op(L, IR_AND, IR_I32, mask, opnd_imm(most)); /* to be seen in the value itself */
 }
 
-bool mask_plan(Lower *L, MoveInfo *mi, uint16_t to[16])
+bool mask_plan(Lower *L, MoveInfo *mi)
 {
+    Peers *peers = peers_new(L, mi);
     const PMove *mv = mi->mv;
     int64_t mask;
     for (int r = 0; r < L->cluster_size; r++) {
@@ -112,8 +113,8 @@ bool mask_plan(Lower *L, MoveInfo *mi, uint16_t to[16])
                         (long long)mask, r, (long long)L->cluster_size, (long long)((INT64_C(1) << L->cluster_size) - 1));
             return false;
         }
-        to[r] = (uint16_t)mask;
-        for (int i = 0; i < L->cluster_size; i++) mi->from[i] += (uint8_t)(mask >> i & 1);
+        peers->to[r] = (uint16_t)mask;
+        for (int i = 0; i < L->cluster_size; i++) peers->from[i] += (uint8_t)(mask >> i & 1);
     }
     L->remote = true;
     return true;
@@ -126,11 +127,12 @@ static Opnd times(Lower *L, Opnd bytes, int64_t n)
 
 Opnd mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes)
 {
-    Opnd all = times(L, bytes, mi->from[0]), rank = opnd_imm(0);
+    const uint8_t *from = move_peers(mi)->from;
+    Opnd all = times(L, bytes, from[0]), rank = opnd_imm(0);
     bool same = true;
-    for (int r = 1; r < L->cluster_size; r++) same = same && mi->from[r] == mi->from[0];
+    for (int r = 1; r < L->cluster_size; r++) same = same && from[r] == from[0];
     if (!same) rank = emit_sreg(L, IRR_CLUSTER_CTARANK);
     for (int r = 1; r < L->cluster_size && !same; r++)
-        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), times(L, bytes, mi->from[r]), all);
+        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), times(L, bytes, from[r]), all);
     return all;
 }

@@ -10,19 +10,18 @@ typedef struct Around { /* an `if` around a statement */
     bool other;     /* in its else */
     bool followed;  /* synchronisation in it happens where the condition holds; otherwise always */
     uint32_t block; /* in which it stands; in derived schedules how many loops are around it */
-    const PStmt *top; /* derived: the statement of this branch that is at hand */
 } Around;
 
 /* ---- peers.c ---- */
-bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
-bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
+bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; perhaps the own */
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; never the own; -1: left out */
 
 void around_enter(Lower *L, const PStmt *branch, bool other, bool followed);
 void around_leave(Lower *L);
 
 /* multicast (mask): to whom, from each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
-bool mask_plan(Lower *L, MoveInfo *mi, uint16_t to[16]);
-void mask_value(Lower *L, MoveInfo *mi);
+bool mask_plan(Lower *L, MoveInfo *mi);
+Opnd mask_value(Lower *L, const MoveInfo *mi);
 Opnd mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
 
 /* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */

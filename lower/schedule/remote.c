@@ -53,7 +53,7 @@ static bool parts_apart(Lower *L, const PRegion *a, int r, const PRegion *b, int
 static uint32_t filled_by(const Lower *L, const Planned *p, int rank)
 {
     PCast cast = p->st->move->cast;
-    if (p->by_rank || p->agent == AG_SEND) return p->to[rank];
+    if (p->by_rank || p->agent == AG_SEND) return move_peers(&p->mi)->to[rank];
     return cast != CAST_NONE ? cluster_set(L, cast, rank) : 1u << rank;
 }
 
@@ -71,11 +71,12 @@ bool remote_apart(Lower *L, const Planned *a, const Planned *b)
 static bool places_apart(Lower *L, const Planned *p)
 {
     bool several = false;
-    for (int t = 0; t < L->cluster_size; t++) several |= p->mi.from[t] > 1;
+    const Peers *peers = move_peers(&p->mi);
+    for (int t = 0; t < L->cluster_size; t++) several |= peers->from[t] > 1;
     for (int r = 0; r < L->cluster_size && several && p->st->move->reduce < 0; r++) {
         for (int q = 0; q < r; q++) {
-            if (!(p->to[r] & p->to[q]) || parts_apart(L, &p->st->move->dst, r, &p->st->move->dst, q)) continue;
-            Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(p->to[r] & p->to[q]));
+            if (!(peers->to[r] & peers->to[q]) || parts_apart(L, &p->st->move->dst, r, &p->st->move->dst, q)) continue;
+            Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(peers->to[r] & peers->to[q]));
             diag_fix(L->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
             return false;
         }
@@ -90,8 +91,9 @@ static bool counts_alone(Lower *L, const Planned *p)
     int reduce = p->st->move->reduce;
     if (reduce < 0 || reduction_commutes(word_list(WORDS_REDUCE, &n)[reduce])) return true;
     for (int t = 0; t < L->cluster_size; t++) {
-        if (p->mi.from[t] < 2) continue;
-        Diag *g = lower_error(L, E0613, p->st->span, "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", p->mi.from[t],
+        int from = move_peers(&p->mi)->from[t];
+        if (from < 2) continue;
+        Diag *g = lower_error(L, E0613, p->st->span, "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", from,
                               word_list(WORDS_REDUCE, &n)[reduce], t);
         diag_fix(L->c->diags, g, "let one CTA at a time do it, by an `if` for each");
         return false;
@@ -112,9 +114,9 @@ typedef struct PeerTurns { /* those loops; the index of each in the turn at hand
 static bool peer_turns(Lower *L, const Planned *p, PeerTurns *t)
 {
     int64_t all = 1;
-    for (uint32_t i = 0; i <= p->depth; i++) {
-        const PStmt *st = p->chain[i].top;
-        const LoopState *s = st && st->kind == P_FOR ? &L->scalars->loops[st->id] : NULL;
+    for (uint32_t i = 1; i <= p->depth; i++) {
+        const PStmt *st = p->chain[i].loop;
+        const LoopState *s = st->kind == P_FOR ? &L->scalars->loops[st->id] : NULL;
         int64_t lo, hi;
         if (s == NULL || !poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
         if (t->n == 8 || (all *= hi - lo) > PEER_TURNS) return false;
@@ -145,12 +147,12 @@ static bool rank_in_turn(Lower *L, const PeerTurns *t, int rank, const Sx *peer,
 static bool peers_by_turn(Lower *L, Planned *p)
 {
     PeerTurns t = {0};
-    uint8_t first[SCHED_RANKS] = {0};
+    uint8_t first[RANKS_MAX] = {0};
     if (!peer_turns(L, p, &t)) return false;
-    uint16_t to[SCHED_RANKS] = {0};
+    uint16_t to[RANKS_MAX] = {0};
     bool begun = false;
     do {
-        uint8_t from[SCHED_RANKS] = {0};
+        uint8_t from[RANKS_MAX] = {0};
         for (int r = 0; r < L->cluster_size; r++) {
             int64_t k;
             if (left_out_at(L, r)) continue;
@@ -162,9 +164,10 @@ static bool peers_by_turn(Lower *L, Planned *p)
         memcpy(first, from, sizeof from);
         begun = true;
     } while (next_turn(&t));
-    memcpy(p->to, to, sizeof to);
-    memcpy(p->mi.from, first, sizeof first);
-    p->by_turn = true;
+    Peers *peers = peers_new(L, &p->mi);
+    memcpy(peers->to, to, sizeof to);
+    memcpy(peers->from, first, sizeof first);
+    peers->by_turn = true;
     return true;
 }
 
@@ -179,16 +182,17 @@ static bool rank_named(Lower *L, const Sx *peer)
 bool remote_plan(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    int target[SCHED_RANKS];
+    int target[RANKS_MAX];
+    Peers *peers = peers_new(L, &p->mi);
     L->remote = true;
-    p->open = under_other_conditions(L->sync);
-    if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi, p->to) && places_apart(L, p);
+    peers->open = under_other_conditions(L->sync);
+    if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi) && places_apart(L, p);
     if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p) && places_apart(L, p);
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
         if (target[r] < 0) continue;
-        p->to[r] = (uint16_t)(1u << target[r]);
-        p->mi.from[target[r]]++;
+        peers->to[r] = (uint16_t)(1u << target[r]);
+        peers->from[target[r]]++;
     }
     return counts_alone(L, p) && places_apart(L, p);
 }
@@ -197,7 +201,7 @@ int64_t remote_most(const Lower *L, const Planned *p)
 {
     uint8_t most = 0;
     for (int r = 0; r < L->cluster_size; r++)
-        if (p->mi.from[r] > most) most = p->mi.from[r];
+        if (move_peers(&p->mi)->from[r] > most) most = move_peers(&p->mi)->from[r];
     return p->bytes * most;
 }
 
@@ -206,19 +210,18 @@ Opnd remote_bytes(Lower *L, const Planned *p)
     return emit_sel(L, IR_I32, L->sched->open, mask_bytes(L, &p->mi, planned_bytes(L, p)), opnd_imm(0));
 }
 
-Opnd remote_values(Lower *L, Planned *p)
+Opnd remote_values(Lower *L, const Planned *p, CopyValues *v)
 {
     const PMove *mv = p->st->move;
     Opnd brings = opnd_imm(1);
-    if (p->mi.in_pair) p->mi.bar_rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
+    if (move_peers(&p->mi)->in_pair) v->bar_rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
     if (mv->dst.peer) {
-        p->mi.to_peer = true;
-        p->mi.peer = value_low(L, mv->dst.peer);
+        v->peer = value_low(L, mv->dst.peer);
     } else if (mv->cast == CAST_MASK && L->cluster_size > 1) {
-        mask_value(L, &p->mi);
-        if (p->mi.open_mask) brings = emit_cmp(L, IRL_NE, p->mi.mask, opnd_imm(0));
+        v->mask = mask_value(L, &p->mi);
+        if (move_peers(&p->mi)->open_mask) brings = emit_cmp(L, IRL_NE, v->mask, opnd_imm(0));
     } else if (mv->cast != CAST_NONE && cluster_size_of(L, mv->cast) > 1) {
-        brings = multicast_values(L, &p->mi, mv->cast, &p->shares);
+        brings = multicast_values(L, &p->mi, v);
     }
     return brings;
 }
@@ -229,8 +232,8 @@ Opnd remote_values(Lower *L, Planned *p)
 static bool one_to_one(const Lower *L, const Planned *p, const Planned *first)
 {
     bool same = true;
-    for (int r = 0; r < L->cluster_size; r++)
-        same = same && p->to[r] && p->mi.from[r] == 1 && p->to[r] == first->to[r];
+    const Peers *x = move_peers(&p->mi), *y = move_peers(&first->mi);
+    for (int r = 0; r < L->cluster_size; r++) same = same && x->to[r] && x->from[r] == 1 && x->to[r] == y->to[r];
     return same;
 }
 
@@ -275,7 +278,7 @@ void remote_ring(Lower *L, Ring *r)
         if (p->dst != r || p->agent != r->filler) continue;
         p->by_rank |= p->agent == AG_SEND;
         fills(L, r, p);
-        r->bytes += p->by_rank ? remote_most(L, p) : p->bytes * p->shares.n;
+        r->bytes += p->by_rank ? remote_most(L, p) : planned_brings(p);
     }
 }
 

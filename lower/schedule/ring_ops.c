@@ -12,14 +12,6 @@ void ring_advance(Lower *L, const Ring *r)
     if (r->looped || r->kept) put_ring(L, emit_new(L, IR_DONE), r);
 }
 
-void ring_place(Lower *L, MoveInfo *mi)
-{
-    if (mi->tile == NULL || mi->prefetch) return;
-    const Ring *r = &L->sched->rings[mi->tile->index];
-    mi->ring = (RingPlace){.set = true, .slot = ring_slot(r), .pitch = r->pitch};
-    mi->ring.inner = r->inner > 1 ? L->sched->batch_index : opnd_imm(0);
-}
-
 /* ---- barriers ---- */
 
 static bool from_others(const Lower *L, const Ring *r)
@@ -74,7 +66,7 @@ void ring_announce(Lower *L, IrOpcode code, uint32_t bar, Opnd slot, Opnd bytes)
 Opnd planned_bytes(Lower *L, const Planned *p)
 {
     bool varies = p->copies.t && p->copies.t->halo_bytes;
-    return varies ? tensor_bytes(L, &p->mi, p->copies.t) : opnd_imm(p->bytes * p->shares.n);
+    return varies ? tensor_bytes(L, &p->mi, p->copies.t) : opnd_imm(planned_brings(p));
 }
 
 /* A turn of a multicast shows that all its CTAs have seen the slot free, for their bytes come after that. Where a condition

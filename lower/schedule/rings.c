@@ -408,6 +408,9 @@ void rings_barriers(Lower *L)
         if (at_home(r)) barriers(L, r, name_text(L, r->tile->name));
     }
     rings_share_barriers(L);
+    L->places = arena_array(L->a, RingPlace, L->k->tiles.n);
+    for (uint32_t i = 0; i < L->k->tiles.n; i++)
+        L->places[i] = (RingPlace){.slot = ring_slot(&s->rings[i]), .batch = s->rings[i].inner > 1, .pitch = s->rings[i].pitch};
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
         if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) && !draws_for_itself(L, p)) add_ids(L, p);

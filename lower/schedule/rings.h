@@ -9,7 +9,7 @@
 typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
 #define BAR_NONE UINT32_MAX
-enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+enum { BATCH_MAX = 256 };
 enum { SM_RESERVED = 1 << 10 };   /* bytes of an SM's shared memory that each CTA takes beyond its own */
 enum { FLIGHT_BYTES = 48 << 10 }; /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
 
@@ -35,15 +35,15 @@ typedef struct Ring {
     struct Ring *home;            /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
     int64_t room;                 /* bytes from slot to slot, for all whose home it is */
     int64_t used;                 /* of these, what their tiles have */
-    int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
+    int target[RANKS_MAX];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
     bool by_rank;                 /* filled by other CTAs, each by as many as the rank says */
     bool summed;                  /* loaded, then other CTAs reduce into it: */
     int sum_op;                   /* WORDS_REDUCE */
-    uint16_t adds_to[SCHED_RANKS]; /* those into whose tiles each one reduces */
+    uint16_t adds_to[RANKS_MAX]; /* those into whose tiles each one reduces */
     uint32_t ready, sum;          /* IrBar: their tiles are loaded; all sums have arrived here */
-    uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */
+    uint16_t reach[RANKS_MAX];  /* by_rank: the CTAs whose slots each one fills, and itself */
     bool unread;                  /* nobody but the filler touches it: the working role awaits that it is there */
     bool certain;                 /* some fill of a turn is under no condition */
     bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
@@ -107,7 +107,6 @@ static inline bool ring_uses(const Ring *r, Agent a)
 }
 /* The pred "this is the first CTA of the team"; 0 where the team has one only. */
 Opnd ring_leader(Lower *L);
-void ring_place(Lower *L, MoveInfo *mi); /* where the turn at hand has the move's tile */
 
 /* ---- remote.c: between CTAs ---- */
 void remote_ring(Lower *L, Ring *r); /* who fills whose, where several CTAs do: when all moves are planned */

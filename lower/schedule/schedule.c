@@ -163,8 +163,6 @@ void schedule_kernel(Lower *L)
     s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 3);
     s->nrings = tiles;
     s->loops = arena_array(L->a, LoopUse, L->k->nloops);
-    s->chain = arena_array(L->a, Link, SCHED_CHAIN);
-    s->batch_index = opnd_imm(0);
     for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
 
     if (!L->derived) {

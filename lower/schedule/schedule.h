@@ -77,13 +77,12 @@ typedef struct Sched {
     Ring *rings;         /* by tile, then those without one */
     uint32_t nrings;
     VEC(RingAt) ring_at; /* sorted */
-    Link *chain;         /* of the block that is walked; depth + 1 */
+    const Link *chain;   /* of the block that is walked; depth + 1 */
     uint32_t depth;
     VEC(Pipe *) pipes;
     Pipe *across;        /* open one */
     uint32_t nacross;
     LoopUse *loops;      /* loop_use() */
-    Opnd batch_index;    /* inside a batch; 0 outside */
     Opnd team_step;      /* static dealing: from iteration to iteration of this team */
     Opnd id;             /* the iteration's number in an across-grid pipeline */
     struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */

@@ -5,14 +5,11 @@
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
-/* The statement that has the move, in no loop within the turn: of a branch, the one in it. NULL: the move is in no turn of the ring. */
+/* The move, or the loop within the turn that it stands in. NULL: it is in no turn of the ring. */
 static const PStmt *stands_in(const Ring *r, const Planned *p)
 {
-    if (p->depth < r->depth || p->chain[r->depth].block != r->turn) return NULL;
-    const PStmt *top = p->chain[r->depth].top;
-    for (uint32_t i = 0; i < p->naround; i++)
-        if (p->around[i].block == r->depth) top = p->around[i].top;
-    return top;
+    if (!planned_within(p, r->turn, r->depth)) return NULL;
+    return p->depth > r->depth ? p->chain[r->depth + 1].loop : p->st;
 }
 
 static void find_moves(Lower *L)
@@ -153,7 +150,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     r->stored_always |= stores && !p->conditional;
     if (writes && p->agent == r->filler) {
         r->nfills++;
-        r->bytes += p->bytes * p->shares.n;
+        r->bytes += planned_brings(p);
         r->certain |= !p->conditional;
     }
 }
@@ -229,7 +226,7 @@ static void add_sum(Lower *L, Ring *r, const Planned *p)
     r->last[AG_SEND] = at;
     r->agents |= 1u << AG_SEND;
     r->summed = true;
-    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];
+    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= move_peers(&p->mi)->to[s];
 }
 
 static void add_multicast(Lower *L, Ring *r, const Planned *p)
@@ -253,8 +250,9 @@ static void add_move(Lower *L, const Planned *p)
     if (p->src) add_use(L, p->src, p, false);
     if (!p->dst) return;
     Ring *r = p->dst;
-    if (p->by_turn) keep(r, p, "whose tile it is differs from turn to turn", NULL);
-    if (p->open) keep(r, p, "whether other CTAs fill it only the run knows", NULL);
+    const Peers *peers = move_peers(&p->mi);
+    if (peers->by_turn) keep(r, p, "whose tile it is differs from turn to turn", NULL);
+    if (peers->open) keep(r, p, "whether other CTAs fill it only the run knows", NULL);
     if (mv->reduce >= 0 && p->agent == AG_SEND) {
         r->generic |= mv->kind == MOVE_FILL;
         add_sum(L, r, p);
@@ -266,7 +264,7 @@ static void add_move(Lower *L, const Planned *p)
     if (r->kept) return;
     if (p->agent == AG_SEND) {
         r->peered = true;
-        for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
+        for (int c = 0; c < L->cluster_size; c++) r->target[c] = peers->to[c] ? __builtin_ctz(peers->to[c]) : -1;
     }
     if (p->agent == AG_LOAD) add_multicast(L, r, p);
 }

@@ -122,7 +122,7 @@ static void adds_there(Versions *v, const Planned *p, uint16_t ranks)
         if (!(ranks >> from & 1)) continue;
         Part at = part_at(v, r, p->st->move, from);
         for (int rank = 0; rank < v->L->cluster_size; rank++) {
-            if (!(p->to[from] >> rank & 1) || has_value(v, r, &at, 0, rank)) continue;
+            if (!(move_peers(&p->mi)->to[from] >> rank & 1) || has_value(v, r, &at, 0, rank)) continue;
             version_tell(v, p->st, r, rank, true);
             supposed(v, r, &at);
             return;
@@ -160,14 +160,15 @@ static void writes_own(Versions *v, const PMove *mv, uint16_t ranks)
 static void writes_there(Versions *v, const Planned *p, uint16_t ranks)
 {
     const PMove *mv = p->st->move;
+    const Peers *peers = move_peers(&p->mi);
     uint16_t to = 0;
-    for (int rank = 0; rank < v->L->cluster_size && p->by_turn; rank++) to |= (uint16_t)((p->mi.from[rank] > 0) << rank); /* in each turn */
-    for (int from = 0; from < v->L->cluster_size && !p->by_turn; from++) {
+    for (int rank = 0; rank < v->L->cluster_size && peers->by_turn; rank++) to |= (uint16_t)((peers->from[rank] > 0) << rank); /* in each turn */
+    for (int from = 0; from < v->L->cluster_size && !peers->by_turn; from++) {
         if (!(ranks >> from & 1)) continue;
-        to |= p->to[from];
+        to |= peers->to[from];
         if (!part_by_rank(v, &mv->dst, mv)) continue;
         Part at = part_at(v, &mv->dst, mv, from);
-        write_part(v, &mv->dst, &at, 0, p->to[from], true);
+        write_part(v, &mv->dst, &at, 0, peers->to[from], true);
     }
     if (part_by_rank(v, &mv->dst, mv)) return;
     Part at = part_of(v, &mv->dst, mv);

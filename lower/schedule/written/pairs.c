@@ -71,8 +71,10 @@ bool pair_plan(Lower *L, MoveInfo *mi)
     for (int r = 0; r < L->cluster_size; r++) bar[r] = to[r] = r;
     if (mv->barrier_peer && !cluster_named(L, mv->barrier_peer, mv->commit_span, bar)) return false;
     if (mv->dst.peer && !cluster_named(L, mv->dst.peer, mv->dst.span, to)) return false;
-    for (int r = 0; r < L->cluster_size; r++) mi->in_pair |= bar[r] >= 0 && to[r] >= 0 && bar[r] != to[r];
-    if (!mi->in_pair) return true; /* that of the destination, perhaps by another name */
+    bool other = false;
+    for (int r = 0; r < L->cluster_size; r++) other |= bar[r] >= 0 && to[r] >= 0 && bar[r] != to[r];
+    if (!other) return true; /* that of the destination, perhaps by another name */
+    peers_new(L, mi)->in_pair = true;
     if (!has_pairs(L, mi)) return false;
     for (int r = 0; r < L->cluster_size; r++)
         if (bar[r] >= 0 && to[r] >= 0 && ((bar[r] ^ to[r]) & ~1)) return not_of_pair(L, mi, r, to[r], bar[r]);

@@ -178,22 +178,22 @@ bool written_plan(Lower *L, Planned *p)
     if (mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer) && !pair_plan(L, mi)) return false;
     if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
     if (!role_committed(L, p->st)) return false;
-    if (mv->cast == CAST_MASK) return mask_plan(L, mi, p->to);
-    if (mv->cast != CAST_NONE) return plan_multicast(L, mi, &p->shares);
+    if (mv->cast == CAST_MASK) return mask_plan(L, mi);
+    if (mv->cast != CAST_NONE) return plan_multicast(L, mi);
     return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
 }
 
 bool written_arrive(Lower *L, const Planned *p, Opnd *slot)
 {
     const PMove *mv = p->st->move;
-    int64_t most = p->bytes * p->shares.n;
+    int64_t most = planned_brings(p);
     if (p->dst) { /* what the program leaves to the compiler is over with the tile */
         kept_arrive(L, p->dst);
         agent_free(L, p->dst);
     }
     agent_store_sync(L);
     Opnd each = planned_bytes(L, p);
-    if (p->mi.open_mask) each = opnd_imm(most = 0); /* `expect` announces them */
+    if (move_peers(&p->mi)->open_mask) each = opnd_imm(most = 0); /* `expect` announces them */
     else if (mv->cast == CAST_MASK) each = mask_bytes(L, &p->mi, each);
     return sync_arrive(L, mv, each, most, slot);
 }
