@@ -29,7 +29,7 @@ piped() { plain "$1" "$2" "pipeline q in 4 across grid { $3" "$4" "$5 }"; }
 tile='shared t: f32[64];'
 pair='move x[AT +: 64] -> t via bulk; move t -> y[AT +: 64] via bulk;'
 piece='move x[q * ALL + AT +: 64] -> t via bulk; move t -> y[q * ALL + AT +: 64] via bulk;'
-names='pairs piped_pairs tensor_pairs tiles piped_tiles small_tiles loops piped_loops loop_pairs loop_stores stores ifs piped_ifs else_ifs pipelines across functions calls arrays piped_array peers nest threads lets vars kernels waits roles role_loops own_loops'
+names='pairs piped_pairs tensor_pairs tiles piped_tiles small_tiles loops piped_loops loop_pairs loop_stores stores ifs piped_ifs else_ifs pipelines across functions calls arrays piped_array peers nest threads lets vars facts kernels waits roles role_loops own_loops'
 
 source_of() { # name, n
     case $1 in
@@ -63,6 +63,10 @@ source_of() { # name, n
     threads) piped "$2" 64 "$tile shared u: f32[64];" 'move x[q * ALL + AT +: 64] -> t via bulk; move t -> u via threads; move u -> y[q * ALL + AT +: 64] via bulk;' '' ;;
     lets) plain "$2" 64 "$tile" "let aNUMBER = AT + N; move x[aNUMBER - N +: 64] -> t via bulk; move t -> y[aNUMBER - N +: 64] via bulk;" '' ;;
     vars) plain "$2" 64 "$tile var a = 0;" "a = a + 64; move x[AT +: 64] -> t via bulk; move t -> y[AT +: 64] via bulk;" '' ;;
+    facts)
+        printf 'kernel k(x: global f32[N], y: global f32[N], m: s64) where N >= 64\n'
+        repeat "$2" 1 ', m != NUMBER'
+        printf '{ %s move x[0 +: 64] -> t; move t -> y[0 +: 64]; }\n' "$tile" ;;
     kernels) repeat "$2" 64 'kernel kNUMBER(x: global f32[N], y: global f32[N]) { shared t: f32[64]; move x[0 +: 64] -> t via bulk; move t -> y[0 +: 64] via bulk; }' ;;
     waits) plain "$2" 64 "$tile barrier b;" 'move x[AT +: 64] -> t via bulk commit b; wait b; move t -> y[AT +: 64] via bulk commit group; wait group;' '' ;;
     peers) printf 'kernel k(x: global f32[N], y: global f32[N]) cluster (2, 1, 1) grid (2) {\nshared t: f32[64]; shared u: f32[64]; move x[0 +: 64] -> t via bulk;\n'

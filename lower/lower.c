@@ -212,6 +212,7 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
                  .inside = opnd_imm(1),
                  .batch_index = opnd_imm(0)};
     L->explained = arena_new(L->a, struct Explained);
+    L->checks = arena_new(L->a, struct Checks);
     L->scalars = arena_new(L->a, struct Scalars);
     L->values = arena_new(L->a, struct Values);
     L->maps = arena_new(L->a, struct Maps);

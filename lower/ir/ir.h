@@ -13,6 +13,7 @@
 #define LOWER_IR_IR_H
 
 #include "lang/diag.h"
+#include "lang/interval.h"
 #include "lang/manifest.h"
 #include "lang/names.h"
 
@@ -260,24 +261,8 @@ IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 /* ---- numbers of the launch: launch.c ---- */
 /* By expression: does the launch divide by it? It is refused where a check fails, or what it needs can't be worked out. */
 bool *ir_launch_divisors(Arena *a, const MfKernel *mf);
-typedef struct IrRange {
-    int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
-} IrRange;
-extern const IrRange IR_ANY;
 /* By expression, from 0: what it is where a CTA runs. */
-IrRange *ir_launch_ranges(Arena *a, const MfKernel *mf);
-/* Of exact numbers: what leaves 64 bits has no bound there. */
-IrRange ir_range_add(IrRange x, IrRange y);
-IrRange ir_range_times(IrRange x, int64_t k);
-IrRange ir_range_of(LxOp op, IrRange x, IrRange y);
-static inline IrRange ir_range_at(int64_t k)
-{
-    return (IrRange){k, k};
-}
-static inline bool ir_range_is(IrRange r) /* one number */
-{
-    return r.lo == r.hi;
-}
+Interval *ir_launch_ranges(Arena *a, const MfKernel *mf);
 
 /* ---- well-formedness: check.c ---- */
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and

@@ -1,5 +1,4 @@
 /* Numbers of the launch: what they are while the kernel runs. */
-#include "lang/checked.h"
 #include "lower/ir/ir.h"
 
 enum { NEEDED = 1, HOLDS = 2, DIVISOR = 4 };
@@ -76,55 +75,8 @@ static bool *wanted(Arena *a, const MfKernel *mf)
 
 /* ---- ranges ---- */
 
-const IrRange IR_ANY = {INT64_MIN, INT64_MAX};
-
-IrRange ir_range_add(IrRange x, IrRange y)
-{
-    IrRange r;
-    if (x.lo == INT64_MIN || y.lo == INT64_MIN || __builtin_add_overflow(x.lo, y.lo, &r.lo)) r.lo = INT64_MIN;
-    if (x.hi == INT64_MAX || y.hi == INT64_MAX || __builtin_add_overflow(x.hi, y.hi, &r.hi)) r.hi = INT64_MAX;
-    return r;
-}
-
-static int64_t product(int64_t x, int64_t k)
-{
-    int64_t r;
-    if (x != INT64_MIN && x != INT64_MAX && !__builtin_mul_overflow(x, k, &r)) return r;
-    return (x < 0) == (k < 0) ? INT64_MAX : INT64_MIN;
-}
-
-IrRange ir_range_times(IrRange x, int64_t k)
-{
-    if (k == 0) return ir_range_at(0);
-    int64_t a = product(x.lo, k), b = product(x.hi, k);
-    return k > 0 ? (IrRange){a, b} : (IrRange){b, a};
-}
-
-static IrRange over(IrRange x, int64_t k)
-{
-    return (IrRange){x.lo != INT64_MIN ? floor_div_by(x.lo, k) : INT64_MIN, x.hi != INT64_MAX ? floor_div_by(x.hi, k) : INT64_MAX};
-}
-
-IrRange ir_range_of(LxOp op, IrRange x, IrRange y)
-{
-    int64_t k;
-    bool number = ir_range_is(y);
-    if (ir_range_is(x) && number && lx_apply(op, x.lo, y.lo, &k) == LX_OK) return ir_range_at(k);
-    switch (op) {
-    case LX_ADD: return ir_range_add(x, y);
-    case LX_SUB: return ir_range_add(x, ir_range_times(y, -1));
-    case LX_MUL: return number ? ir_range_times(x, y.lo) : ir_range_is(x) ? ir_range_times(y, x.lo) : IR_ANY;
-    case LX_DIV: return number && y.lo > 0 ? over(x, y.lo) : IR_ANY;
-    case LX_CEIL: return number && y.lo > 0 ? over(ir_range_add(x, ir_range_at(y.lo - 1)), y.lo) : IR_ANY;
-    case LX_MOD: return !number || y.lo <= 0 ? IR_ANY : x.lo >= 0 && x.hi < y.lo ? x : (IrRange){0, y.lo - 1};
-    case LX_MIN: return (IrRange){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
-    case LX_MAX: return (IrRange){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-    default: return IR_ANY;
-    }
-}
-
 /* What a check of the launch says of the numbers that it compares. */
-static void by_check(const LxPool *p, Lx cond, IrRange *r)
+static void by_check(const LxPool *p, Lx cond, Interval *r)
 {
     const LxNode *n = &p->nodes.v[cond - 1];
     int64_t k;
@@ -132,37 +84,37 @@ static void by_check(const LxPool *p, Lx cond, IrRange *r)
         by_check(p, n->a, r);
         by_check(p, n->b, r);
     } else if (n->op == LX_LE || n->op == LX_LT) {
-        IrRange *a = &r[n->a - 1], *b = &r[n->b - 1], less = ir_range_at(n->op == LX_LT);
-        if (lx_is_const(p, n->a, &k) && ir_range_add(ir_range_at(k), less).lo > b->lo) b->lo = k + less.lo;
+        Interval *a = &r[n->a - 1], *b = &r[n->b - 1], less = interval_at(n->op == LX_LT);
+        if (lx_is_const(p, n->a, &k) && interval_add(interval_at(k), less).lo > b->lo) b->lo = k + less.lo;
         if (lx_is_const(p, n->b, &k) && k > INT64_MIN && k - less.lo < a->hi) a->hi = k - less.lo;
     }
 }
 
-static IrRange of_scalar(const MfKernel *mf, int64_t sym)
+static Interval of_scalar(const MfKernel *mf, int64_t sym)
 {
     for (uint32_t i = 0; i < mf->scalars.n; i++) {
         const MfScalar *s = &mf->scalars.v[i];
-        if (s->sym == sym && s->type == TYPE_S32) return (IrRange){INT32_MIN, INT32_MAX};
-        if (s->sym == sym && s->type == TYPE_U32) return (IrRange){0, UINT32_MAX};
+        if (s->sym == sym && s->type == TYPE_S32) return (Interval){INT32_MIN, INT32_MAX};
+        if (s->sym == sym && s->type == TYPE_U32) return (Interval){0, UINT32_MAX};
     }
-    return IR_ANY;
+    return UNBOUNDED;
 }
 
 /* A launch whose numbers leave 64 bits is refused. */
-IrRange *ir_launch_ranges(Arena *a, const MfKernel *mf)
+Interval *ir_launch_ranges(Arena *a, const MfKernel *mf)
 {
     uint32_t n = mf->lx.nodes.n;
-    IrRange *r = arena_array(a, IrRange, n);
+    Interval *r = arena_array(a, Interval, n);
     const bool *one = wanted(a, mf);
-    for (uint32_t i = 0; i < n; i++) r[i] = IR_ANY;
+    for (uint32_t i = 0; i < n; i++) r[i] = UNBOUNDED;
     for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
     for (uint32_t i = 0; i < n; i++) {
         const LxNode *x = &mf->lx.nodes.v[i];
-        IrRange is = IR_ANY;
-        if (x->op == LX_CONST) is = ir_range_at(x->k);
-        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (IrRange){0, MF_EXTENT_MAX};
+        Interval is = UNBOUNDED;
+        if (x->op == LX_CONST) is = interval_at(x->k);
+        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (Interval){0, MF_EXTENT_MAX};
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SCALAR) is = of_scalar(mf, x->k);
-        if (x->op >= LX_ADD && x->op <= LX_XOR) is = ir_range_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
+        if (x->op >= LX_ADD && x->op <= LX_XOR) is = interval_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
         if (one[i] && is.lo < 1) is.lo = 1;
         if (is.lo > r[i].lo) r[i].lo = is.lo;
         if (is.hi < r[i].hi) r[i].hi = is.hi;

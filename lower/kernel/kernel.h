@@ -52,6 +52,7 @@ typedef struct Lower {
     Opnd batch_index;       /* of the iteration in its batch; 0 outside */
 
     struct Explained *explained; /* kernel/report.h */
+    struct Checks *checks;       /* .. too */
     struct Scalars *scalars;     /* algebra/scalars/scalars.h */
     struct Values *values;       /* emit/values.h */
     struct Maps *maps;           /* plan/maps.h */

@@ -127,10 +127,20 @@ void lower_refuse(Lower *L, const Refusal *r)
 
 bool launch_checked(Lower *L, ErrorCode code, Lx cond)
 {
-    const MfKernel *mf = &L->ir->mf;
-    for (uint32_t i = 0; i < mf->checks.n; i++)
-        if (mf->checks.v[i].cond == cond && mf->checks.v[i].code == code) return true;
-    return false;
+    const struct Checks *c = L->checks;
+    uint32_t i = cond < c->last.n ? c->last.v[cond] : 0;
+    while (i && L->ir->mf.checks.v[i - 1].code != code) i = c->before.v[i - 1];
+    return i > 0;
+}
+
+void launch_drop(Lower *L, uint32_t n)
+{
+    struct Checks *c = L->checks;
+    for (MfKernel *mf = &L->ir->mf; mf->checks.n > n; mf->checks.n--) {
+        uint32_t last = mf->checks.n - 1;
+        c->last.v[mf->checks.v[last].cond] = c->before.v[last];
+        c->before.n--;
+    }
 }
 
 bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why)
@@ -139,6 +149,10 @@ bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text
     int64_t k;
     if (lx_is_const(&mf->lx, cond, &k)) return k != 0;
     if (launch_checked(L, code, cond)) return true;
+    struct Checks *c = L->checks;
+    while (c->last.n <= cond) vec_push(L->a, &c->last, 0);
+    vec_push(L->a, &c->before, c->last.v[cond]);
+    c->last.v[cond] = mf->checks.n + 1;
     MfCheck *check = vec_add(L->a, &mf->checks);
     check->code = code;
     check->cond = cond;

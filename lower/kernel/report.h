@@ -20,6 +20,10 @@ typedef struct MoveLines {
     const PStmt *stmt;
     const char *lines; /* complete, indented */
 } MoveLines;
+struct Checks { /* of the launch: numbers from 1, 0: none */
+    VEC(uint32_t) last;   /* by condition: the last check that has it */
+    VEC(uint32_t) before; /* by check: the one before it that has the same */
+};
 struct Explained {
     VEC(MoveLines) moves;
 };
@@ -47,6 +51,7 @@ void lower_refuse(Lower *L, const Refusal *r);
 /* A condition that the launch must meet. False where it can't hold for any launch (then nothing is added). */
 bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why);
 bool launch_checked(Lower *L, ErrorCode code, Lx cond); /* already: its text need not be made */
+void launch_drop(Lower *L, uint32_t n); /* all but the first n */
 
 /* For --explain-plan: what is said about a statement. */
 void explain_move(Lower *L, const PStmt *st, const char *lines);

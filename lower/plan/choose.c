@@ -15,7 +15,7 @@ static void restore(Lower *L, Saved s)
 {
     L->ir->mf.maps.n = L->maps->descs.n = L->maps->map_tensors.n = s.maps;
     L->ir->mf.params.n = s.params;
-    L->ir->mf.checks.n = s.checks;
+    launch_drop(L, s.checks);
 }
 
 static void tell_why(Lower *L, Diag *g, const Refusal *tensor, const Refusal *bulk)

@@ -1,6 +1,7 @@
 /* Launch expressions: meaning, folding, sharing, printing. */
 #include "tests/unit/lang_fixture.h"
 
+#include "lang/interval.h"
 #include "lang/lx.h"
 
 typedef struct Sheet {
@@ -227,6 +228,51 @@ static void huge_shared_expressions_are_cut_when_printed(void **state)
     text_free(&t);
 }
 
+/* Of operands in two intervals: the corners, and what lies between them. */
+static void interval_has_results(LxOp o, Interval x, Interval y, const int64_t *v, size_t n)
+{
+    Interval r = interval_of(o, x, y);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            int64_t result;
+            if (v[i] < x.lo || v[i] > x.hi || v[j] < y.lo || v[j] > y.hi || lx_apply(o, v[i], v[j], &result) != LX_OK) continue;
+            if (result >= r.lo && result <= r.hi) continue;
+            fail_msg("op %d: %lld, %lld give %lld, outside of %lld .. %lld", (int)o, (long long)v[i], (long long)v[j], (long long)result,
+                     (long long)r.lo, (long long)r.hi);
+        }
+    }
+}
+
+static void intervals_have_what_their_numbers_give(void **state)
+{
+    static const int64_t V[] = {INT64_MIN, INT64_MIN + 1, -(INT64_C(1) << 33), -65, -7, -1, 0, 1, 2, 5, 63, 64, INT64_C(1) << 33, INT64_MAX - 1, INT64_MAX};
+    enum { N = sizeof V / sizeof *V };
+    (void)state;
+    for (int o = LX_ADD; o <= LX_XOR; o++)
+        for (size_t i = 0; i < N * N; i++)
+            for (size_t j = 0; j < N * N; j++)
+                if (i / N <= i % N && j / N <= j % N) interval_has_results((LxOp)o, (Interval){V[i / N], V[i % N]}, (Interval){V[j / N], V[j % N]}, V, N);
+}
+
+static void intervals_are_as_narrow_as_is_known(void **state)
+{
+    static const struct {
+        LxOp op;
+        Interval x, y, r;
+    } ROWS[] = {{LX_ADD, {1, NO_HI}, {2, 3}, {3, NO_HI}},        {LX_SUB, {0, 9}, {NO_LO, 4}, {-4, NO_HI}},
+                {LX_MUL, {-2, 3}, {-5, 7}, {-15, 21}},           {LX_MUL, {INT64_C(1) << 40, INT64_C(1) << 41}, {INT64_C(1) << 40, NO_HI}, {INT64_MAX - 1, NO_HI}},
+                {LX_DIV, {-9, 9}, {2, 4}, {-5, 4}},              {LX_CEIL, {-9, 9}, {2, 4}, {-4, 5}},
+                {LX_CEIL, {1, NO_HI}, {1, NO_HI}, {1, NO_HI}},   {LX_MOD, {3, 5}, {6, 9}, {3, 5}},
+                {LX_MOD, {-1, 5}, {6, 9}, {0, 8}},               {LX_DIV, {4, 8}, {0, 2}, {NO_LO, NO_HI}},
+                {LX_SHL, {1, 3}, {4, 4}, {16, 48}},              {LX_SHR, {-1, 32}, {2, 3}, {-1, 8}},
+                {LX_AND, {NO_LO, NO_HI}, {0, 7}, {0, 7}},        {LX_OR, {0, 5}, {0, 9}, {0, 15}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        Interval r = interval_of(ROWS[i].op, ROWS[i].x, ROWS[i].y);
+        if (r.lo != ROWS[i].r.lo || r.hi != ROWS[i].r.hi) fail_msg("row %d: %lld .. %lld", (int)i, (long long)r.lo, (long long)r.hi);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +285,8 @@ int main(void)
         in_room(equal_expressions_are_one_node),
         in_room(printing_uses_the_least_parentheses),
         in_room(huge_shared_expressions_are_cut_when_printed),
+        cmocka_unit_test(intervals_have_what_their_numbers_give),
+        cmocka_unit_test(intervals_are_as_narrow_as_is_known),
     };
     return cmocka_run_group_tests_name("lang/lx", tests, NULL, NULL);
 }

@@ -187,9 +187,8 @@ static uint32_t hash_poly(uint32_t h, Poly p)
 /* Of the operands' ranges that of the atom. */
 static Interval derived_range(AtomKind kind, Interval a, Interval b)
 {
-    bool min = kind == ATOM_MIN; /* "no bound" is the least, or the greatest, number: the comparisons need no case */
     if (kind == ATOM_DIV) return interval_div(a, b);
-    return (Interval){(a.lo < b.lo) == min ? a.lo : b.lo, (a.hi < b.hi) == min ? a.hi : b.hi};
+    return interval_of(kind == ATOM_MIN ? LX_MIN : LX_MAX, a, b);
 }
 
 Atom atom_derived(Domain *d, AtomKind kind, Poly a, Poly b, bool positive)

@@ -10,12 +10,11 @@
 #define LOWER_ALGEBRA_DOMAIN_DOMAIN_H
 
 #include "lang/checked.h"
+#include "lang/interval.h"
 #include "lang/lx.h"
 #include "lang/names.h"
 
 #define MAP_RANK_MAX 5
-#define NO_LO INT64_MIN /* bounds of an interval of constants: none */
-#define NO_HI INT64_MAX
 
 typedef uint32_t Atom; /* 1-based; 0: none */
 
@@ -73,23 +72,6 @@ Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t 
 bool domain_assume_eq(Domain *d, Poly a, Poly b);
 bool domain_assume_divides(Domain *d, Poly divisor, Poly x); /* x % divisor == 0 */
 bool domain_assume_le(Domain *d, Poly a, Poly b);
-
-typedef struct Interval { /* of constants: none absorbs. What overflows is none, or in the other direction the last number */
-    int64_t lo, hi;
-} Interval;
-#define UNBOUNDED ((Interval){NO_LO, NO_HI})
-Interval interval_neg(Interval x);
-Interval interval_add(Interval x, Interval y);
-Interval interval_mul(Interval x, Interval y);
-Interval interval_div(Interval x, Interval y); /* by what is at least 1 */
-static inline Interval interval_hull(Interval x, Interval y)
-{
-    return (Interval){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-}
-static inline bool interval_within(Interval x, int64_t lo, int64_t hi)
-{
-    return x.lo >= lo && x.hi <= hi;
-}
 
 /* Proofs: true = proved. */
 bool domain_le(Domain *d, Poly a, Poly b);

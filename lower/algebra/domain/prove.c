@@ -3,67 +3,6 @@
 
 #include "lower/algebra/domain/inside.h"
 
-/* ---- Intervals of constants ---- */
-
-static int64_t bound_neg(int64_t a)
-{
-    return a == NO_LO ? NO_HI : a == NO_HI ? NO_LO : -a;
-}
-
-/* up: of upper bounds */
-static int64_t bound_add(int64_t a, int64_t b, bool up)
-{
-    int64_t none = up ? NO_HI : NO_LO, r;
-    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
-}
-
-static int64_t bound_mul(int64_t a, int64_t b, bool up)
-{
-    int64_t r;
-    if (a == 0 || b == 0) return 0;
-    bool none = a == NO_LO || a == NO_HI || b == NO_LO || b == NO_HI;
-    if (!none && mul_s64(a, b, &r)) return r;
-    bool positive = (a > 0) == (b > 0);
-    if (none || positive == up) return positive ? NO_HI : NO_LO;
-    return positive ? INT64_MAX - 1 : INT64_MIN + 1;
-}
-
-Interval interval_neg(Interval x)
-{
-    return (Interval){bound_neg(x.hi), bound_neg(x.lo)};
-}
-
-Interval interval_add(Interval x, Interval y)
-{
-    return (Interval){bound_add(x.lo, y.lo, false), bound_add(x.hi, y.hi, true)};
-}
-
-Interval interval_mul(Interval x, Interval y)
-{
-    if (x.lo == x.hi || (x.lo >= 0 && y.lo >= 0)) { /* a coefficient, or both >= 0: no corners to compare */
-        bool swap = x.lo < 0;
-        return (Interval){bound_mul(x.lo, swap ? y.hi : y.lo, false), bound_mul(x.hi, swap ? y.lo : y.hi, true)};
-    }
-    Interval r = {NO_HI, NO_LO};
-    for (int i = 0; i < 4; i++) {
-        int64_t a = i / 2 ? x.hi : x.lo, b = i % 2 ? y.hi : y.lo, lo = bound_mul(a, b, false), hi = bound_mul(a, b, true);
-        if (lo < r.lo) r.lo = lo;
-        if (hi > r.hi) r.hi = hi;
-    }
-    return r;
-}
-
-Interval interval_div(Interval x, Interval y)
-{
-    if (y.lo < 1) y.lo = 1;
-    if (y.hi < y.lo) y.hi = y.lo; /* the range of an index that never runs */
-    if (x.lo >= 0) x.lo = y.hi == NO_HI ? 0 : floor_div_by(x.lo, y.hi);
-    else if (x.lo != NO_LO) x.lo = floor_div_by(x.lo, y.lo);
-    if (x.hi >= 0 && x.hi != NO_HI) x.hi = floor_div_by(x.hi, y.lo);
-    else if (x.hi < 0) x.hi = y.hi == NO_HI ? -1 : floor_div_by(x.hi, y.hi);
-    return x;
-}
-
 Interval poly_interval(Domain *d, Poly p)
 {
     Interval sum = {0, 0};

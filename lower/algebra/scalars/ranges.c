@@ -16,13 +16,6 @@ bool scalar_positive(Lower *L, const Sx *x)
     return scalar_uses(L, x) == USE_LAUNCH && domain_le(L->d, poly_const(L->d, 1), scalar_poly(L, x));
 }
 
-/* The least 2^k - 1 that is at least x >= 0. */
-static int64_t ones_above(int64_t x)
-{
-    for (int shift = 1; shift < 64; shift *= 2) x |= x >> shift;
-    return x;
-}
-
 /* gridDim limits, CUDA guide, compute capabilities */
 static Interval cta_range(Lower *L, int axis)
 {
@@ -45,46 +38,16 @@ static Interval range_div(Interval a)
     return a.lo == NO_LO || a.hi == NO_HI ? UNBOUNDED : interval_hull(a, interval_neg(a));
 }
 
-/* What has no bound is still a number of 64 bits. */
-static Interval range_ceil(Interval a, Interval b)
-{
-    return (Interval){a.lo == NO_LO ? a.lo / b.lo : a.lo <= 0 ? a.lo : b.hi == NO_HI ? 1 : (a.lo - 1) / b.hi + 1, a.hi <= 0 ? 0 : (a.hi - 1) / b.lo + 1};
-}
-
-static Interval range_mod(Interval a, Interval b)
-{
-    int64_t most = b.hi == NO_HI ? b.hi : b.hi - 1;
-    return (Interval){0, a.lo >= 0 && a.hi < most ? a.hi : most};
-}
-
-static Interval range_shr(Interval a, Interval b)
-{
-    return (Interval){a.lo < 0 ? a.lo : 0, a.hi == NO_HI ? a.hi : a.hi < 0 ? -1 : a.hi >> b.lo};
-}
-
 static Interval range_of_op(Lower *L, const Sx *x)
 {
     Interval a = scalar_range(L, x->a), b = x->b ? scalar_range(L, x->b) : (Interval){0, 0};
     if (b.lo < 1 && x->b && scalar_positive(L, x->b)) b.lo = 1;
     switch ((SxOp)x->op) {
-    case SX_ADD: return interval_add(a, b);
-    case SX_SUB: return interval_add(a, interval_neg(b));
     case SX_NEG: return interval_neg(a);
     case SX_INV: return (Interval){~a.hi, ~a.lo};
-    case SX_MUL: return interval_mul(a, b);
-    case SX_DIV: return b.lo >= 1 ? interval_div(a, b) : range_div(a);
-    case SX_CEIL: return b.lo >= 1 ? range_ceil(a, b) : range_div(a);
-    case SX_MOD: return b.lo >= 1 ? range_mod(a, b) : UNBOUNDED;
-    case SX_MIN: return (Interval){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
-    case SX_MAX: return (Interval){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
-    case SX_SHL:
-        if (b.lo != b.hi || b.lo < 0 || b.lo >= 62) return UNBOUNDED;
-        return interval_mul(a, (Interval){INT64_C(1) << b.lo, INT64_C(1) << b.lo});
-    case SX_SHR: return b.lo >= 0 && b.hi < 64 ? range_shr(a, b) : UNBOUNDED;
-    case SX_AND: return b.lo >= 0 ? (Interval){0, b.hi} : a.lo >= 0 ? (Interval){0, a.hi} : UNBOUNDED;
-    case SX_OR:
-    case SX_XOR: return a.lo >= 0 && b.lo >= 0 ? (Interval){0, ones_above(a.hi | b.hi)} : UNBOUNDED;
-    default: return UNBOUNDED;
+    case SX_DIV:
+    case SX_CEIL: return b.lo >= 1 ? interval_of(sx_launch_op((SxOp)x->op), a, b) : range_div(a);
+    default: return interval_of(sx_launch_op((SxOp)x->op), a, b);
     }
 }
 

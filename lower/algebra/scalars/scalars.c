@@ -218,7 +218,7 @@ Poly scalar_poly(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return poly_const(L->d, x->k);
     Scalar *s = scalar_of(L, x);
-    bool now = (!(s->uses & USE_VAR) || s->poly_epoch == L->scalars->epoch) &&
+    bool now = s->poly_facts == L->scalars->facts && (!(s->uses & USE_VAR) || s->poly_epoch == L->scalars->epoch) &&
                (!(s->uses & L->scalars->by_rank) || s->poly_ranks == L->scalars->ranks);
     if (s->has_poly && now) return s->poly;
     Poly p = poly_node(L, x);
@@ -226,6 +226,7 @@ Poly scalar_poly(Lower *L, const Sx *x)
     s->has_poly = true;
     s->poly_epoch = L->scalars->epoch;
     s->poly_ranks = L->scalars->ranks;
+    s->poly_facts = L->scalars->facts;
     return p;
 }
 
@@ -307,12 +308,6 @@ static bool holds(Lower *L, const Sx *x)
     return all;
 }
 
-void scalars_forget(Lower *L, uint8_t uses)
-{
-    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++)
-        if (L->scalars->forms[i] && (uses == 0 || L->scalars->forms[i]->uses & uses)) L->scalars->forms[i]->has_poly = false;
-}
-
 static void facts(Lower *L)
 {
     for (uint32_t i = 0; i < L->k->facts.n; i++) {
@@ -328,7 +323,7 @@ static void facts(Lower *L)
         }
         assume(L, f->cond);
         for (uint32_t s = 0; s < L->k->syms.n; s++) L->scalars->sym[s] = poly_atom(L->d, L->scalars->sym_atom[s]);
-        scalars_forget(L, 0); /* a normal form made before the fact was known would miss it */
+        L->scalars->facts++; /* a normal form made before the fact was known would miss it */
     }
 }
 

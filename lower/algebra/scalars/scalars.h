@@ -36,7 +36,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     Extremes extremes;
     Poly poly;
     bool has_poly;
-    uint32_t poly_epoch, poly_ranks;
+    uint32_t poly_epoch, poly_ranks, poly_facts; /* when it was made */
     Lx lx;
     Cached low, wide, pred;
 } Scalar;
@@ -96,6 +96,7 @@ struct Scalars {
     uint32_t nscalars, cap_scalars;
     uint32_t epoch;       /* counts changes of variables */
     uint32_t ranks;       /* counts changes of at_rank */
+    uint32_t facts;       /* counts what has been assumed of sizes and parameters */
     int at_rank;          /* values are those of this rank; -1: of any */
     uint8_t by_rank;      /* uses of what differs from rank to rank */
     Atom *sym_atom;
@@ -120,7 +121,6 @@ struct Scalars {
 };
 
 /* ---- scalars.c ---- */
-void scalars_forget(Lower *L, uint8_t uses); /* normal forms of what has such uses (0: all) are made anew */
 bool has_across(const PKernel *k); /* pipelines dealt across the grid: such a kernel has no cta.x, y, z */
 const PStmt *only_across(const PKernel *k); /* the one, where there is just one; else NULL */
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */

@@ -70,7 +70,7 @@ static Tainted spread(TreeFacts *f, Taints *source)
 
 static bool not_zero(TreeFacts *f, const IrArg *x)
 {
-    IrRange r = tree_range(f, x, f->ctas);
+    Interval r = tree_range(f, x, f->ctas);
     const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, tree_uncast(f, x->id)) : NULL;
     if (r.lo > 0 || r.hi < 0) return true;
     if (op == NULL || op->op != IR_PARAM) return false;

@@ -34,7 +34,7 @@ typedef struct TreePoly {
 } TreePoly;
 typedef struct TreeNumber { /* a value in a CTA; turn: from 1, when it was found */
     uint32_t turn;
-    IrRange is;
+    Interval is;
 } TreeNumber;
 typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t op, ring, buf;
@@ -53,7 +53,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     bool none;  /* surely no bytes */
     const TreePoly *from, *to;
-    IrRange begins, ends; /* what those are, in its CTA */
+    Interval begins, ends; /* what those are, in its CTA */
 } TreeAccess;
 
 static inline bool is_copy(const TreeAccess *x)
@@ -131,7 +131,7 @@ typedef struct TreeFacts {
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
     const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
     const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
-    const IrRange *launch; /* by expression of the launch: values.c */
+    const Interval *launch; /* by expression of the launch: values.c */
     TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
     uint32_t *turns; /* so often another index has been looked at */
     const char *wrong; /* a tree of no use; wrong_op */
@@ -201,7 +201,7 @@ typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
 void tree_values(TreeFacts *f);
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
-IrRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);
+Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
 extern const TreePoly TREE_ONE;
@@ -223,7 +223,7 @@ static inline void tree_copy(TreePoly *p, const TreePoly *q)
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
 void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
 void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
-IrRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
+Interval tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
 IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
 
 void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to); /* places.c: they are kept */

@@ -5,7 +5,7 @@
  * indices are equal, the one ends before the other begins, or only one of them happens. */
 #include "lower/verify/tree/state.h"
 
-typedef IrRange Range;
+typedef Interval Range;
 typedef struct Spot { /* of an access, as far as it matters where the other one is */
     const TreeAccess *of;
     TreePoly from, to;

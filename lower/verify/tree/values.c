@@ -4,7 +4,7 @@
  * number, too (tree_turns). */
 #include "lower/verify/tree/facts.h"
 
-typedef IrRange Range;
+typedef Interval Range;
 enum { DEPTH = 64 };
 static const Range BIT = {0, 1};
 
@@ -32,10 +32,10 @@ static Range of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
     const uint32_t *n = f->k->mf.cluster;
     uint32_t d = reg % 3, part = d == 0 ? rank % n[0] : d == 1 ? rank / n[0] % n[1] : rank / n[0] / n[1]; /* x, y, z follow one another */
     bool all = rank == f->ctas;
-    if (reg == IRR_CLUSTER_NCTARANK) return ir_range_at(f->ctas);
-    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, f->ctas - 1} : ir_range_at(rank);
-    if (reg >= IRR_CLUSTER_NCTAID_X) return ir_range_at(n[d]);
-    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : ir_range_at(part);
+    if (reg == IRR_CLUSTER_NCTARANK) return interval_at(f->ctas);
+    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, f->ctas - 1} : interval_at(rank);
+    if (reg >= IRR_CLUSTER_NCTAID_X) return interval_at(n[d]);
+    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : interval_at(part);
     return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, INT32_MAX};
 }
 
@@ -43,19 +43,14 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
 
 static Range operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
 {
-    if (arg && arg->kind == IRA_IMM) return ir_range_at(arg->imm);
-    return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : IR_ANY;
+    if (arg && arg->kind == IRA_IMM) return interval_at(arg->imm);
+    return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : UNBOUNDED;
 }
 
 static Range compared(uint32_t rel, Range x, Range y)
 {
     bool holds[] = {x.lo == y.lo, x.lo != y.lo, x.lo < y.lo, x.lo <= y.lo, x.lo > y.lo, x.lo >= y.lo};
-    return ir_range_is(x) && ir_range_is(y) ? ir_range_at(holds[rel]) : BIT;
-}
-
-static Range either(Range x, Range y)
-{
-    return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    return interval_is(x) && interval_is(y) ? interval_at(holds[rel]) : BIT;
 }
 
 static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
@@ -65,24 +60,24 @@ static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
     if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
     if (op->op == IR_PARAM) return f->launch[ir_find(op, IRK_EXPR)->id - 1];
     if (op->op == IR_LANES) return (Range){0, ir_find(op, IRK_N)->imm - 1};
-    if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return IR_ANY;
+    if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return UNBOUNDED;
     Range x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
     switch ((IrOpcode)op->op) {
     case IR_LOOP: /* of one without turns any number is right */
-        y = ir_range_add(y, ir_range_at(-1));
+        y = interval_add(y, interval_at(-1));
         return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
     case IR_CONST:
     case IR_CVT: return x;
     case IR_CMP: return compared(ir_find(op, IRK_REL)->id, x, y);
-    case IR_NOT: return op->type == IR_PRED ? ir_range_add(ir_range_at(1), ir_range_times(x, -1)) : ir_range_is(x) ? ir_range_at(~x.lo) : IR_ANY;
+    case IR_NOT: return op->type == IR_PRED ? interval_add(interval_at(1), interval_neg(x)) : interval_is(x) ? interval_at(~x.lo) : UNBOUNDED;
     case IR_SEL:
         when = operand(f, ir_find(op, IRK_COND), rank, depth);
-        return ir_range_is(when) ? (when.lo ? x : y) : either(x, y);
+        return interval_is(when) ? (when.lo ? x : y) : interval_hull(x, y);
     default: break;
     }
-    if ((op->op == IR_SHL || op->op == IR_SHR) && (y.lo < 0 || y.hi > 31)) return IR_ANY;
-    if (op->type == IR_PRED) return op->op == IR_AND ? ir_range_of(LX_MIN, x, y) : op->op == IR_OR ? ir_range_of(LX_MAX, x, y) : BIT;
-    return ir_range_of((LxOp)OPS[op->op], x, y);
+    if ((op->op == IR_SHL || op->op == IR_SHR) && (y.lo < 0 || y.hi > 31)) return UNBOUNDED;
+    if (op->type == IR_PRED) return op->op == IR_AND ? interval_of(LX_MIN, x, y) : op->op == IR_OR ? interval_of(LX_MAX, x, y) : BIT;
+    return interval_of((LxOp)OPS[op->op], x, y);
 }
 
 /* Of an i32 that may have wrapped round nothing is known. */
@@ -90,7 +85,7 @@ static Range in_its_type(const IrOp *op, Range r)
 {
     bool wraps = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL || op->op == IR_CVT || op->op == IR_PARAM;
     if (op->type == IR_PRED) return (Range){r.lo > 0, r.hi > 0};
-    return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX) ? IR_ANY : r;
+    return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX) ? UNBOUNDED : r;
 }
 
 /* What was found holds until the next turn. */
@@ -102,12 +97,12 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
     const IrOp *op = tree_definition(f, v);
     n->turn = turn;
     const TreeLoop *l = at && f->at[at - 1].loop ? &f->loops.v[f->at[at - 1].loop - 1] : NULL;
-    if (l && l->turning && rank < f->ctas) n->is = ir_range_at(l->turn);
-    else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : IR_ANY;
+    if (l && l->turning && rank < f->ctas) n->is = interval_at(l->turn);
+    else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : UNBOUNDED;
     return n->is;
 }
 
-IrRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
+Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
 {
     return operand(f, x, rank, DEPTH);
 }
@@ -116,12 +111,12 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
 {
     Range r = operand(f, arg, rank, DEPTH);
     *out = r.lo;
-    return ir_range_is(r);
+    return interval_is(r);
 }
 
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
-    Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : ir_range_at(1);
+    Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : interval_at(1);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
 
@@ -262,10 +257,10 @@ void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg 
     add(f, sum, p, arg, rank, DEPTH);
 }
 
-IrRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
+Interval tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
 {
-    Range r = ir_range_at(0);
+    Range r = interval_at(0);
     for (uint32_t i = 0; i < p->n; i++)
-        r = p->t[i].n > 1 ? IR_ANY : ir_range_add(r, ir_range_times(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : ir_range_at(1), p->t[i].k));
-    return p->lost ? IR_ANY : r;
+        r = p->t[i].n > 1 ? UNBOUNDED : interval_add(r, interval_mul(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : interval_at(1), interval_at(p->t[i].k)));
+    return p->lost ? UNBOUNDED : r;
 }

@@ -81,7 +81,7 @@ typedef struct Forms {
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
-    const IrRange *launch; /* by expression of the launch, from 0: what it is where a CTA runs */
+    const Interval *launch; /* by expression of the launch, from 0: what it is where a CTA runs */
     const bool *divisors;      /* by launch expression: the launch, too, divides by it */
     bool wild; /* a value that is not taken apart may come from a division by 0 */
     uint32_t here[3]; /* where a value is made that is not taken apart */

@@ -2,7 +2,7 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/values/forms.h"
 
-typedef IrRange Range;
+typedef Interval Range;
 
 static Range type_range(IrType t)
 {

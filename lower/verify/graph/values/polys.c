@@ -66,7 +66,7 @@ static Poly named(const PolyPlace *w, Named what, int64_t lo, int64_t hi, unsign
 static Poly of_symbol(const PolyPlace *w, Lx x, uint32_t sym)
 {
     Polys *p = w->p;
-    IrRange size = w->v->f.launch[x - 1];
+    Interval size = w->v->f.launch[x - 1];
     if (p->syms[sym] == 0)
         p->syms[sym] = size.lo >= 1 ? domain_size(p->d, "a size", sym)
                                     : domain_param(p->d, "a size", sym, size.lo, size.hi);
