@@ -179,11 +179,8 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 static void branches(Lower *L, const PStmt *st, Opnd cond)
 {
     Opnd outer = L->guard;
-    const Sched *s = sched(L);
-    bool swapped = uses_swapped(s, st) && (s->active & (s->active - 1)); /* one agent alone needs no order */
-    if (swapped) branch_body(L, st, outer, cond, true);
     branch_body(L, st, outer, cond, false);
-    if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
+    if (st->has_else) branch_body(L, st, outer, cond, true);
 }
 
 static void branch(Lower *L, const PStmt *st)

@@ -1,6 +1,4 @@
 /* The planning walk's part per move: its regions, its copies and what they need, who issues it, what it touches. */
-#include <stdlib.h>
-
 #include "lower/apart/apart.h"
 #include "lower/plan/work.h"
 #include "lower/schedule/schedule.h"
@@ -208,48 +206,31 @@ static bool overtaken(Lower *L, const TensorAccess *a, const TensorAccess *b)
     return !load->write && store->write && !load_waited_for(load, store) && store_overtakes(L, load, store);
 }
 
-typedef struct Overtaking {
-    uint32_t load, store; /* accesses */
-} Overtaking;
-typedef VEC(Overtaking) Overtakings;
-
+/* By ring: the first store that overtakes a load. */
 static bool add_overtaking(Lower *L, void *to, uint32_t a, uint32_t b)
 {
-    Overtakings *all = to;
-    if (!L->accesses->all.v[a]->write) vec_push(L->a, all, ((Overtaking){a, b}));
+    const Planned **first = to, *p = move_of(L, a), *q = move_of(L, b);
+    if (L->accesses->all.v[a]->write || p->agent != AG_LOAD || !rings_takes(p->dst, q)) return true;
+    first += p->dst - L->sched->rings;
+    if (*first == NULL || q->st->id < (*first)->st->id) *first = q;
     return true;
 }
 
-static int by_store(const void *a, const void *b)
-{
-    const Overtaking *x = a, *y = b;
-    return x->store != y->store ? (x->store > y->store) - (x->store < y->store)
-                                : (x->load > y->load) - (x->load < y->load);
-}
-
-/* The loads of the ring are waited for there, if not before. */
-static void take(Lower *L, const Ring *r, const TensorAccess *store)
-{
-    for (uint32_t i = 0; i < r->moves.n; i++) {
-        const Planned *p = r->moves.v[i];
-        if (p->st->move->kind != MOVE_LOAD || p->dst != r) continue;
-        TensorAccess *load = L->accesses->all.v[p->access];
-        if (load->planned < store->planned && !load_waited_for(load, store)) load->taken = store->planned;
-    }
-}
-
+/* What a role of its own loads and the team then stores to has been waited for. */
 void plan_overtaking(Lower *L)
 {
-    Overtakings all = {0};
+    const Sched *s = L->sched;
+    const Planned **first = arena_array(L->a, const Planned *, s->nrings);
     first_uses(L);
-    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED, .meet = overtaken, .found = add_overtaking, .to = &all});
-    if (all.n) qsort(all.v, all.n, sizeof *all.v, by_store);
-    for (uint32_t i = 0; i < all.n; i++) {
-        const TensorAccess *store = L->accesses->all.v[all.v[i].store];
-        const Planned *q = move_of(L, all.v[i].load);
-        if (q->agent == AG_LOAD && !load_waited_for(L->accesses->all.v[all.v[i].load], store) &&
-            rings_take(q->dst, move_of(L, all.v[i].store)))
-            take(L, q->dst, store);
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED, .meet = overtaken, .found = add_overtaking, .to = first});
+    FOR_RINGS(s, r) {
+        const Planned *q = first[r - s->rings];
+        if (q == NULL) continue;
+        rings_take(r, q);
+        for (uint32_t i = 0; i < r->moves.n; i++) {
+            const Planned *p = r->moves.v[i];
+            if (p->dst == r && p->agent == AG_LOAD) L->accesses->all.v[p->access]->taken = q->st->id;
+        }
     }
 }
 

@@ -66,8 +66,7 @@ void plan_overtaking(Lower *L);            /* .. and for loads of what they over
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 
 /* ---- uses.c ---- */
-/* The working role waits for the ring's loads in front of p, if it doesn't before; false where p is in no turn of it. */
-bool rings_take(Ring *r, const Planned *p);
+void rings_take(Ring *r, const Planned *p); /* the working role waits for the ring's loads in front of p */
 bool rings_takes(const Ring *r, const Planned *p); /* may it? */
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
 

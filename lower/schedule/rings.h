@@ -36,7 +36,8 @@ typedef struct Ring {
     int64_t room;                 /* bytes from slot to slot, for all whose home it is */
     int64_t used;                 /* of these, what their tiles have */
     int target[RANKS_MAX];      /* peered: whose tile each CTA fills */
-    const struct Planned *fill;   /* the (first) move that fills it */
+    const struct Planned *fill, *last_fill; /* the first move that fills it; the filler's last one in a turn */
+    const struct Planned *first_work; /* the first move of the working role's */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
     bool by_rank;                 /* filled by other CTAs, each by as many as the rank says */
     bool summed;                  /* loaded, then other CTAs reduce into it: */

@@ -88,7 +88,6 @@ typedef struct Sched {
     struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
     int nsaved;
     Opnd saved_guard, saved_inside;
-    VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
     VEC(const PStmt *) apart;   /* branches through which each agent goes on its own, in the order of agents */
     VEC(Ring *) readers;   /* Ring.reading */
     VEC(Ring *) arriving;  /* Ring.arriving */
@@ -145,7 +144,6 @@ void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of ou
 void agent_before_work(Lower *L, const Ring *dst); /* threads read, and write that ring's tile, or (NULL) none */
 
 /* ---- uses.c ---- */
-bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */
 bool uses_apart(const Sched *s, const PStmt *st);   /* each agent goes through both parts before the next one does */
 
 /* ---- schedule.c ---- */

@@ -76,10 +76,10 @@ static const Planned *other_branch(const Ring *r, const Planned *p)
     return p;
 }
 
-static bool one_of(const PStmt *const *v, uint32_t n, const PStmt *st)
+bool uses_apart(const Sched *s, const PStmt *st)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (v[i] == st) return true;
+    for (uint32_t i = 0; i < s->apart.n; i++)
+        if (s->apart.v[i] == st) return true;
     return false;
 }
 
@@ -91,15 +91,24 @@ static bool only_moves(const PBlock *b)
     return true;
 }
 
-/* Does every use before p stand in another branch? Where that one fills the tile, too, the filler goes through both branches first. */
-static bool only_other_branches(Lower *L, const Ring *r, const Planned *p)
+/* Each agent goes through both branches before the next one does: the filler first. False: more stands in them than can be gone through
+ * several times. */
+static bool go_apart(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
+    if (uses_apart(s, st)) return true;
+    if (!only_moves(&st->body) || !only_moves(&st->other)) return false;
+    vec_push(L->a, &s->apart, st);
+    return true;
+}
+
+/* Does every use before p stand in another branch? One that may fill the tile, too. */
+static bool only_other_branches(Lower *L, const Ring *r, const Planned *p)
+{
     for (uint32_t i = 0; r->moves.v[i] != p; i++) {
         if (r->moves.v[i]->agent == p->agent) continue;
         const PStmt *at = parted_by(r, r->moves.v[i], p);
-        if (at == NULL || (r->nfills > 0 && !(only_moves(&at->body) && only_moves(&at->other)))) return false;
-        if (r->nfills > 0 && !one_of(s->apart.v, s->apart.n, at)) vec_push(L->a, &s->apart, at);
+        if (at == NULL || (r->nfills > 0 && !go_apart(L, at))) return false;
     }
     return true;
 }
@@ -142,6 +151,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (r->kept && p->agent != AG_WORK) return;
     r->filled_by_copies |= writes && copies;
     if (!(r->agents & bit)) r->first[p->agent] = at;
+    if (r->first_work == NULL && p->agent == AG_WORK) r->first_work = p;
     r->last[p->agent] = at;
     r->agents |= bit;
     r->thread_writes |= writes && threads;
@@ -150,6 +160,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     r->stored_always |= stores && !p->conditional;
     if (writes && p->agent == r->filler) {
         r->nfills++;
+        r->last_fill = p;
         r->bytes += planned_brings(p);
         r->certain |= !p->conditional;
     }
@@ -158,14 +169,13 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 bool rings_takes(const Ring *r, const Planned *p)
 {
     if (r->turn == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
-    return stands_in(r, p) != NULL;
+    /* One wait is for all loads of the turn, and the first one that there is. */
+    return r->last_fill && r->last_fill->st->id < p->st->id && p->st->id <= r->first_work->st->id && stands_in(r, p);
 }
 
-bool rings_take(Ring *r, const Planned *p)
+void rings_take(Ring *r, const Planned *p)
 {
-    if (!rings_takes(r, p)) return false;
     r->first[AG_WORK] = stands_in(r, p);
-    return true;
 }
 
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store)
@@ -271,31 +281,17 @@ static void add_move(Lower *L, const Planned *p)
 
 /* ---- order of branches ---- */
 
-bool uses_swapped(const Sched *s, const PStmt *st)
+/* Where threads fill a tile in one branch and a load in the one behind it, the load's ops stand first: it begins the generation. */
+static void order_branches(Lower *L, Ring *r)
 {
-    return one_of(s->swapped.v, s->swapped.n, st);
-}
-
-bool uses_apart(const Sched *s, const PStmt *st)
-{
-    return one_of(s->apart.v, s->apart.n, st);
-}
-
-/* Where threads fill a tile in one branch and a load in the other, the load's ops stand first: it begins the generation. */
-static void order_branches(Lower *L, Ring *r, bool swap)
-{
-    Sched *s = L->sched;
     for (uint32_t i = 0; i < r->moves.n && r->filler == AG_LOAD && !r->kept; i++) {
         const Planned *p = r->moves.v[i];
-        if (p->agent != AG_WORK || !p->dst || p->dst != r) continue;
-        for (uint32_t j = 0; j < r->moves.n; j++) {
+        if (p->agent != AG_WORK || p->dst != r) continue;
+        for (uint32_t j = i + 1; j < r->moves.n; j++) {
             const Planned *q = r->moves.v[j];
-            const PStmt *at = parted_by(r, p, q);
-            if (q->agent != AG_LOAD || at == NULL || uses_apart(s, at)) continue;
-            bool behind = j > i; /* the load stands in the other branch */
-            if (swap && behind && !uses_swapped(s, at)) vec_push(L->a, &s->swapped, at);
-            if (!swap && !behind && uses_swapped(s, at))
-                keep(r, p, "threads fill it in the branch behind that where a copy does, and with another tile it is the other way round", NULL);
+            const PStmt *at = q->agent == AG_LOAD ? parted_by(r, p, q) : NULL;
+            if (at && !go_apart(L, at))
+                keep(r, p, "threads fill it in the branch in front of that where a copy does, and there is more in them than moves", NULL);
         }
     }
 }
@@ -324,7 +320,7 @@ static void agents_of_kept(Sched *s)
 static void begin(Sched *s)
 {
     memset(s->used, 0, sizeof s->used);
-    s->swapped.n = s->apart.n = 0;
+    s->apart.n = 0;
     FOR_RINGS(s, r) {
         *r = (Ring){.tile = r->tile, .turn = r->turn, .depth = r->depth, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
     }
@@ -399,8 +395,7 @@ void rings_find(Lower *L)
         begin(s);
         FOR_MOVES(s, p) add_move(L, p);
         FOR_MOVES(s, p) check_sent(p);
-        for (int swap = 1; swap >= 0; swap--)
-            FOR_RINGS(s, r) order_branches(L, r, swap);
+        FOR_RINGS(s, r) order_branches(L, r);
         plan_crossing(L);
     } while (kept(s) > n);
     FOR_RINGS(s, r) {

@@ -34,6 +34,10 @@ for n in 1 5 $(many 60 20); do
 done
 
 # ---- loaded, and overwritten in any order ----
+for n in 4 2052 4096 4100 $(many 40000 12288); do
+    make f4 "$n" a
+    case_ $k/stored_between_fills.tile x="$work/a.npy:$work/x.npy" y="f32[$n]:$work/y.npy" && same a y && constant f4 "$n" 1065353216 one && same one x
+done
 for n in 8 32 40; do
     make u2 5,17,$n a
     case_ $k/overlapping_store.tile:straight x="$work/a.npy:$work/b.npy" && {

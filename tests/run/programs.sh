@@ -935,6 +935,17 @@ END
         block a y 0,0 "$rows,4" 0,0 && block a y 0,0 "$rows,4" 0,4 && block a y 0,0 "$rows,4" 0,8
     }
 done
+for n in 1 16 33 $(many 1000 97); do
+    make f4 "$n,64" a
+    for c in 0 1 100; do
+        case_ tests/golden/kept/filled_in_either_branch.tile:either x="$work/a.npy" y="f32[$n,64]:$work/y.npy" c=$c && {
+            past=$((c * 16 < n ? c * 16 : n))
+            constant f4 "$n,64" 1073741824 two
+            [ $past = 0 ] || block two y 0,0 "$past,64" 0,0
+            [ $past = "$n" ] || block a y $past,0 "$((n - past)),64" $past,0
+        }
+    done
+done
 make u4 240,64 a
 make u4 240,64 b
 constant u4 32,64 7 seven
