@@ -204,8 +204,8 @@ static uint32_t few_per_sm(Lower *L)
     int64_t bytes = 0;
     if (!L->k->alternatives || L->k->alternative > 0 || L->k->wish || L->ir->mf.traffic == 0) return 0;
     FOR_MOVES(s, m) {
-        bool direct = m->across && m->chain[m->depth].block == &m->across->st->body;
-        if (direct && m->agent == AG_LOAD && !m->conditional) bytes += m->bytes;
+        bool direct = m->across && planned_block(m) == &m->across->st->body;
+        if (direct && m->agent == AG_LOAD && m->naround == 0) bytes += m->bytes;
     }
     int64_t n = bytes ? (FLIGHT_BYTES + bytes - 1) / bytes : 0;
     return n == 1 ? 2 : (uint32_t)n; /* one loads while the other one works */

@@ -247,7 +247,6 @@ static Planned *plan_new(Lower *L, const PStmt *st)
     if (!L->derived) sync_note(L, st);
     p->around = arena_array(L->a, Around, L->sync->around.n);
     p->naround = L->sync->around.n;
-    p->conditional = p->naround > 0;
     if (p->naround) memcpy(p->around, L->sync->around.v, p->naround * sizeof *p->around);
     return p;
 }

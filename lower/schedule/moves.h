@@ -24,7 +24,6 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     uint32_t depth;
     Around *around;     /* the branches around it, outermost first */
     uint32_t naround;
-    bool conditional;
     uint32_t access;    /* number in Accesses.all */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
     Pipe *across;
@@ -44,6 +43,12 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
 static inline bool planned_within(const Planned *p, const PBlock *b, uint32_t depth)
 {
     return p->depth >= depth && p->chain[depth].block == b;
+}
+
+/* The innermost one around it. */
+static inline const PBlock *planned_block(const Planned *p)
+{
+    return p->chain[p->depth].block;
 }
 
 /* Bytes that arrive of it, of all CTAs that bring a share. */

@@ -53,17 +53,21 @@ static bool parts_apart(Lower *L, const PRegion *a, int r, const PRegion *b, int
 static uint32_t filled_by(const Lower *L, const Planned *p, int rank)
 {
     PCast cast = p->st->move->cast;
-    if (p->by_rank || p->agent == AG_SEND) return move_peers(&p->mi)->to[rank];
+    if (p->st->move->dst.peer || cast == CAST_MASK) return move_peers(&p->mi)->to[rank];
     return cast != CAST_NONE ? cluster_set(L, cast, rank) : 1u << rank;
+}
+
+/* May what the CTA of rank r writes by the one move be what that of rank q writes by the other? The CTAs where it may; 0: none. */
+static uint32_t meet_in(Lower *L, const Planned *a, int r, const Planned *b, int q)
+{
+    uint32_t both = filled_by(L, a, r) & filled_by(L, b, q);
+    return both && parts_apart(L, &a->st->move->dst, r, &b->st->move->dst, q) ? 0 : both;
 }
 
 bool remote_apart(Lower *L, const Planned *a, const Planned *b)
 {
     bool apart = true;
-    for (int r = 0; r < L->cluster_size && apart; r++) {
-        for (int q = 0; q < L->cluster_size && apart; q++)
-            apart = !(filled_by(L, a, r) & filled_by(L, b, q)) || parts_apart(L, &a->st->move->dst, r, &b->st->move->dst, q);
-    }
+    for (int i = 0; i < L->cluster_size * L->cluster_size && apart; i++) apart = !meet_in(L, a, i / (int)L->cluster_size, b, i % (int)L->cluster_size);
     return apart;
 }
 
@@ -75,8 +79,9 @@ static bool places_apart(Lower *L, const Planned *p)
     for (int t = 0; t < L->cluster_size; t++) several |= peers->from[t] > 1;
     for (int r = 0; r < L->cluster_size && several && p->st->move->reduce < 0; r++) {
         for (int q = 0; q < r; q++) {
-            if (!(peers->to[r] & peers->to[q]) || parts_apart(L, &p->st->move->dst, r, &p->st->move->dst, q)) continue;
-            Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(peers->to[r] & peers->to[q]));
+            uint32_t there = meet_in(L, p, r, p, q);
+            if (there == 0) continue;
+            Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(there));
             diag_fix(L->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
             return false;
         }

@@ -113,9 +113,10 @@ void ring_arrive_full(Lower *L, const Ring *r)
 /* Rank of the CTA that fills this one's tile. */
 static Opnd source_rank(Lower *L, const Ring *r)
 {
+    const uint16_t *to = move_peers(&r->fill->mi)->to; /* one each */
     Opnd rank = emit_sreg(L, IRR_CLUSTER_CTARANK), v = opnd_imm(0);
     for (int s = 0; s < L->cluster_size; s++)
-        v = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r->target[s])), opnd_imm(s), v);
+        v = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(__builtin_ctz(to[s]))), opnd_imm(s), v);
     return v;
 }
 

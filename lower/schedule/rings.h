@@ -25,7 +25,7 @@ typedef struct Ring {
     bool reading;                 /* while the program is walked: stores of this turn may still read it */
     bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
     Agent filler;
-    const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
+    const PStmt *first[AG_COUNT]; /* statements of the turn block */
     uint32_t nfills, filled;      /* fills of a turn: statements, and those emitted so far */
     int64_t bytes;                /* that complete on its full barrier in a turn */
     uint32_t pitch;               /* bytes from tile to tile within a slot */
@@ -35,8 +35,7 @@ typedef struct Ring {
     struct Ring *home;            /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
     int64_t room;                 /* bytes from slot to slot, for all whose home it is */
     int64_t used;                 /* of these, what their tiles have */
-    int target[RANKS_MAX];      /* peered: whose tile each CTA fills */
-    const struct Planned *fill, *last_fill; /* the first move that fills it; the filler's last one in a turn */
+    const struct Planned *fill, *last_fill; /* the first move that fills it; the filler's last one in a turn, or the last one that adds to it */
     const struct Planned *first_work; /* the first move of the working role's */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
     bool by_rank;                 /* filled by other CTAs, each by as many as the rank says */

@@ -43,7 +43,7 @@ static void hints(Lower *L)
         if (p->across && p->st->move->kind == MOVE_STORE && p->st->move->reduce >= 0) p->across->reduces = true;
     FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
-        bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
+        bool direct = p->across && planned_block(p) == &p->across->st->body;
         if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
         if (kind == MOVE_LOAD) p->mi.hint = p->across->reduces || is_im2col(p->st->move) ? HINT_FIRST : HINT_LAST;
         if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
@@ -67,8 +67,8 @@ static bool once(Lower *L)
     FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
         bool copy = (kind == MOVE_LOAD || kind == MOVE_STORE) && !planned_by_threads(p) && !dealt_to_lanes(p);
-        if (!copy || p->chain[p->depth].block != &s->pipes.v[0]->st->body || (kind == MOVE_LOAD && stored)) return false;
-        stored |= kind == MOVE_STORE && !p->conditional;
+        if (!copy || planned_block(p) != &s->pipes.v[0]->st->body || (kind == MOVE_LOAD && stored)) return false;
+        stored |= kind == MOVE_STORE && p->naround == 0;
     }
     return true;
 }

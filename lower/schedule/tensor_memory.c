@@ -33,7 +33,7 @@ bool tmem_paired(Lower *L, const Planned *p)
         for (int d = 0; d < side[i]->rank; d++)
             if (!alike(L, side[i]->dim[d].start, side[i]->dim[d].span)) return false;
     }
-    if (!p->conditional) return true;
+    if (p->naround == 0) return true;
     Diag *g = lower_error(L, E0558, p->st->span, "under a condition one CTA of a pair could do this alone");
     diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
     diag_fix(L->c->diags, g, "copy always, and put the condition on the moves that come after");

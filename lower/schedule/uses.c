@@ -145,24 +145,23 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     else if (writes && p->agent != r->filler && p->agent != AG_WORK)
         keep(r, p, "it is filled by copies behind work by threads, or by copies of two kinds",
              "use a tile for each: what copies bring in one, what threads or other CTAs write in another");
-    else if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
+    else if (writes && p->agent != AG_WORK && planned_block(p) != r->turn)
         keep(r, p, "it is filled in a loop, and used outside of it",
              "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");
     if (r->kept && p->agent != AG_WORK) return;
     r->filled_by_copies |= writes && copies;
     if (!(r->agents & bit)) r->first[p->agent] = at;
     if (r->first_work == NULL && p->agent == AG_WORK) r->first_work = p;
-    r->last[p->agent] = at;
     r->agents |= bit;
     r->thread_writes |= writes && threads;
     r->thread_reads |= !writes && !copies;
     r->stored |= stores;
-    r->stored_always |= stores && !p->conditional;
+    r->stored_always |= stores && p->naround == 0;
     if (writes && p->agent == r->filler) {
         r->nfills++;
         r->last_fill = p;
         r->bytes += planned_brings(p);
-        r->certain |= !p->conditional;
+        r->certain |= p->naround == 0;
     }
 }
 
@@ -227,13 +226,13 @@ static void add_sum(Lower *L, Ring *r, const Planned *p)
     const PStmt *at = stands_in(r, p);
     if (r->agents == 0 || r->filler != AG_LOAD) keep(r, p, "other CTAs reduce into what was not loaded", NULL);
     else if (r->agents & 1u << AG_WORK) keep(r, p, "it is used before other CTAs reduce into it in the same iteration", "use a second tile");
-    else if (p->chain[p->depth].block != r->turn) keep(r, p, "it is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
+    else if (planned_block(p) != r->turn) keep(r, p, "it is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
     else if (r->summed && (r->sum_op != p->st->move->reduce || !order_is_free(r->sum_op)))
         keep(r, p, "other CTAs reduce into it twice in an iteration, and the order of the two matters", NULL);
     if (r->kept) return;
     r->sum_op = p->st->move->reduce;
     if (!r->summed) r->first[AG_SEND] = at;
-    r->last[AG_SEND] = at;
+    r->last_fill = p;
     r->agents |= 1u << AG_SEND;
     r->summed = true;
     for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= move_peers(&p->mi)->to[s];
@@ -274,7 +273,6 @@ static void add_move(Lower *L, const Planned *p)
     if (r->kept) return;
     if (p->agent == AG_SEND) {
         r->peered = true;
-        for (int c = 0; c < L->cluster_size; c++) r->target[c] = peers->to[c] ? __builtin_ctz(peers->to[c]) : -1;
     }
     if (p->agent == AG_LOAD) add_multicast(L, r, p);
 }
@@ -379,7 +377,7 @@ static void await_unread(Sched *s, Ring *r)
     if (r->turn == NULL || r->kept || r->agents & (1u << AG_WORK) || (r->agents != 1u << r->filler && !r->summed)) return;
     r->unread = true;
     r->agents |= 1u << AG_WORK;
-    r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
+    r->first[AG_WORK] = stands_in(r, r->last_fill);
     s->used[AG_WORK] = true;
 }
 
