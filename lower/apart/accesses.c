@@ -10,9 +10,13 @@ static const Sx *through_lets(const Sx *x)
     return x;
 }
 
+/* Of what goes by the index's name. A value that other indices move is another one on each side. */
 static void know(Lower *L, TensorAccess *a, OpenLoop atoms, int64_t modulus, Poly value)
 {
-    if (atoms.index && a->known.n < KNOWN_MAX) vec_push(L->a, &a->known, ((Known){atoms.index, atoms.turn, modulus, value}));
+    Poly from, last;
+    if (!atoms.index || a->known.n == KNOWN_MAX || !domain_range(L->d, atoms.index, &from, &last)) return;
+    value = poly_sub(L->d, value, from);
+    if (!(domain_depends(L->d, value) & ~(unsigned)DEP_LAUNCH)) vec_push(L->a, &a->known, ((Known){atoms.index, atoms.turn, modulus, value}));
 }
 
 /* The atom of a plain index; none of anything else. */
@@ -49,51 +53,43 @@ static void know_equal(Lower *L, TensorAccess *a, const Sx *x, Poly value)
     }
 }
 
-/* Of two values the other one. */
-static bool other_of_two(Lower *L, const Sx *x, Poly value, Poly *other)
+/* least <= x <= most, of the launch (bad: nothing is known): it may have one value left. */
+static void know_between(Lower *L, TensorAccess *a, const Sx *x, Poly least, Poly most)
 {
-    int64_t k;
-    x = through_lets(x);
-    int64_t n = x->op == SX_RANK ? L->cluster_size : x->op == SX_CLUSTER ? L->k->cluster[x->k]
-              : x->op == SX_MOD && through_lets(x->b)->op == SX_CONST ? through_lets(x->b)->k : 0;
-    if (n != 2 || !poly_is_const(value, &k) || k < 0 || k > 1) return false;
-    *other = poly_const(L->d, 1 - k);
-    return true;
+    Poly p = scalar_poly(L, x), lo, hi;
+    if (poly_same(least, most)) know_equal(L, a, x, least);
+    else if (domain_min(L->d, p, &lo) && domain_le(L->d, most, lo)) know_equal(L, a, x, lo);
+    else if (domain_max(L->d, p, &hi) && domain_le(L->d, hi, least)) know_equal(L, a, x, hi);
 }
 
-/* x <= most, or x >= least: an index may have one value left. */
-static void know_bound(Lower *L, TensorAccess *a, const Sx *x, Poly bound, bool below)
+/* x != value: it is above its least, or below its greatest. */
+static void know_unequal(Lower *L, TensorAccess *a, const Sx *x, Poly value)
 {
-    OpenLoop atoms = index_of(L, through_lets(x));
-    Poly first, last;
-    if (!atoms.index || !domain_range(L->d, atoms.index, &first, &last)) return;
-    Poly end = below ? first : last;
-    bool left = below ? domain_le(L->d, bound, end) : domain_le(L->d, end, bound);
-    if (left && !(domain_depends(L->d, end) & ~(unsigned)DEP_LAUNCH)) know(L, a, atoms, 0, end);
+    Poly p = scalar_poly(L, x), one = poly_const(L->d, 1), bad = {.bad = true}, lo, hi;
+    if (domain_min(L->d, p, &lo) && domain_eq(L->d, value, lo)) know_between(L, a, x, poly_add(L->d, value, one), bad);
+    else if (domain_max(L->d, p, &hi) && domain_eq(L->d, value, hi)) know_between(L, a, x, bad, poly_sub(L->d, value, one));
+}
+
+/* x - y >= less, > 0, == 0 or != 0: what that says of x, where the launch knows y. */
+static void know_side(Lower *L, TensorAccess *a, const Condition *c, const Sx *x, const Sx *y)
+{
+    Poly value = scalar_poly(L, y), less = poly_const(L->d, c->less), bad = {.bad = true};
+    if (scalar_uses(L, y) & ~USE_LAUNCH) return;
+    if (c->kind == COND_EQUAL) know_equal(L, a, x, value);
+    else if (c->kind == COND_UNEQUAL) know_unequal(L, a, x, value);
+    else if (x == c->a) know_between(L, a, x, bad, poly_sub(L->d, value, less));
+    else know_between(L, a, x, poly_add(L->d, value, less), bad);
 }
 
 /* What variables held where the condition stands nobody knows here. */
-static void know_order(Lower *L, TensorAccess *a, const Condition *c)
-{
-    if ((scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
-    Poly less = poly_const(L->d, c->less), lo = scalar_poly(L, c->a), hi = scalar_poly(L, c->b);
-    a->never |= domain_lt(L->d, hi, poly_add(L->d, lo, less));
-    if (!(scalar_uses(L, c->b) & ~USE_LAUNCH)) know_bound(L, a, c->a, poly_sub(L->d, hi, less), true);
-    if (!(scalar_uses(L, c->a) & ~USE_LAUNCH)) know_bound(L, a, c->b, poly_add(L->d, lo, less), false);
-}
-
 static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
 {
-    if (c->kind == COND_ORDER) {
-        know_order(L, a, c);
-        return;
-    }
-    if (c->b == NULL) return;
-    bool right = !(scalar_uses(L, c->b) & ~USE_LAUNCH);
-    const Sx *x = right ? c->a : c->b, *of = right ? c->b : c->a;
-    if (scalar_uses(L, of) & ~USE_LAUNCH) return;
-    Poly value = scalar_poly(L, of);
-    if (c->kind == COND_EQUAL || other_of_two(L, x, value, &value)) know_equal(L, a, x, value);
+    if (c->b == NULL || (scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
+    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b);
+    bool less = domain_lt(L->d, x, y), more = domain_lt(L->d, y, poly_add(L->d, x, poly_const(L->d, c->less)));
+    a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(L->d, x, y);
+    know_side(L, a, c, c->a, c->b);
+    know_side(L, a, c, c->b, c->a);
 }
 
 /* ---- accesses ---- */

@@ -43,13 +43,13 @@ typedef struct Axis {
     const void *of;    /* the index tensor; NULL */
     int dim;
     Poly unit, from;
-    Poly start, extent;
+    Poly start, extent, size; /* size: that of the dimension; 0: nothing to know */
     const Agree *agree; /* NULL: means the same to all */
     bool bound;         /* of the view that it goes through, rather than its own */
     const char *name;   /* "dimension 0" */
 } Axis;
 
-typedef struct Known { /* what the conditions around it say: index % modulus == value; modulus 0: index == value */
+typedef struct Known { /* what the conditions around it say: index - value is a multiple of the modulus; modulus 0: it is 0 */
     Atom index, turn;
     int64_t modulus;
     Poly value;

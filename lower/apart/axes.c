@@ -101,6 +101,8 @@ static const Agree *counted_from(Lower *L, const PTensor *v, int d)
 
 static void add(Lower *L, TensorAccess *a, Axis x)
 {
+    const PTensor *base = base_of(a->info->tensor);
+    if (x.kind == AXIS_ELEMENT && x.space == base) x.size = scalar_poly(L, base->extent[x.dim]);
     if (a->axes.n < AXES_MAX) vec_push(L->a, &a->axes, x);
 }
 

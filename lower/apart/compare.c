@@ -73,7 +73,7 @@ static void axes_shared(Lower *L, Compared *c, const TensorAccess *a, const Tens
             if (c->pair.naxes == DOM_AXES_MAX || (x->bound || y->bound) != bounds || !one_axis(x, y)) continue;
             if (!usable(x, how) || !usable(y, how)) continue;
             DomAxis *out = &c->axis[c->pair.naxes++];
-            *out = (DomAxis){.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .quiet = bounds};
+            *out = (DomAxis){.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .size = x->size, .quiet = bounds};
             if (how != APART_HERE) agree_of(L, c, x, y, out);
             if (c->team_fixed) without_fixed(L, &out->start[0], &out->start[1]);
             for (int k = 0; k < 2; k++) {

@@ -75,12 +75,10 @@ static void put_form(Words *k, Poly p, bool constant)
 
 static void put_range(Words *k, Atom index)
 {
-    Poly first, last;
-    bool known = domain_range(k->L->d, index, &first, &last);
+    Poly from, last;
+    bool known = domain_range(k->L->d, index, &from, &last);
     put(k, known);
-    if (!known) return;
-    put_form(k, first, true);
-    put_form(k, last, true);
+    if (known) put_form(k, last, true);
 }
 
 static void put_axis(Words *k, const Axis *x)
@@ -311,17 +309,16 @@ static void look_at(Hulls *h, uint32_t i, uint32_t j)
 static bool again(Hulls *h, OpenLoop loop, uint32_t n, const Atom *from, const Atom *other, uint32_t nother, OpenLoop *to)
 {
     Lower *L = h->L;
-    Poly first, last;
+    Poly zero, last;
     for (uint32_t i = 0; i < h->renamed.n; i++) {
         if (h->renamed.v[i].from != loop.index || h->renamed.v[i].n != n) continue;
         *to = h->renamed.v[i].to;
         return true;
     }
-    if (!domain_range(L->d, loop.index, &first, &last)) return false;
-    first = domain_rename(L->d, first, from, other, (int)nother);
-    last = domain_rename(L->d, last, from, other, (int)nother);
-    Poly count = poly_add(L->d, poly_sub(L->d, last, first), poly_const(L->d, 1));
-    *to = (OpenLoop){.index = domain_index(L->d, "other", first, count, DEP_LOOP), .turn = domain_index(L->d, "other", first, count, DEP_LOOP)};
+    if (!domain_range(L->d, loop.index, &zero, &last)) return false;
+    zero = poly_const(L->d, 0);
+    Poly count = poly_add(L->d, domain_rename(L->d, last, from, other, (int)nother), poly_const(L->d, 1));
+    *to = (OpenLoop){.index = domain_index(L->d, "other", zero, count, DEP_LOOP), .turn = domain_index(L->d, "other", zero, count, DEP_LOOP)};
     vec_push(L->a, &h->renamed, ((struct Renamed){loop.index, n, *to}));
     return true;
 }

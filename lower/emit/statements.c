@@ -47,14 +47,12 @@ void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
     Domain *d = L->d;
     loop_range(L, st);
     s->wide = !interval_within(s->range, INT32_MIN, INT32_MAX - 1);
-    Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
-    unsigned depends = DEP_LOOP |
-                       ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
-                                                                                                    : 0u);
+    Poly from = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), from);
+    unsigned depends = DEP_LOOP | (domain_depends(d, count) & DEP_DATA);
     const char *name = name_text(L, st->name);
-    s->atoms.index = domain_index(d, name, first, count, L->scalars->team_atoms ? (unsigned)DEP_TEAM : depends);
-    s->atoms.turn = domain_index(d, name, first, count, DEP_TEAM);
-    s->index = poly_atom(d, s->atoms.index);
+    s->atoms.index = domain_index(d, name, from, count, L->scalars->team_atoms ? (unsigned)DEP_TEAM : depends);
+    s->atoms.turn = domain_index(d, name, from, count, DEP_TEAM);
+    s->index = poly_add(d, from, poly_atom(d, s->atoms.index));
 }
 
 void loop_open(Lower *L, const PStmt *st)

@@ -110,10 +110,10 @@ static bool counts_alone(Lower *L, const Planned *p)
 
 enum { PEER_TURNS = 64 }; /* of all loops around whose trips are numbers */
 
-typedef struct PeerTurns { /* those loops; the index of each in the turn at hand */
+typedef struct PeerTurns { /* those loops; the turn at hand of each */
     int n;
     const LoopState *loop[8];
-    int64_t at[8], lo[8], hi[8];
+    int64_t at[8], turns[8];
 } PeerTurns;
 
 static bool peer_turns(Lower *L, const Planned *p, PeerTurns *t)
@@ -125,8 +125,8 @@ static bool peer_turns(Lower *L, const Planned *p, PeerTurns *t)
         int64_t lo, hi;
         if (s == NULL || !poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
         if (t->n == 8 || (all *= hi - lo) > PEER_TURNS) return false;
-        t->at[t->n] = t->lo[t->n] = lo;
-        t->hi[t->n] = hi;
+        t->at[t->n] = 0;
+        t->turns[t->n] = hi - lo;
         t->loop[t->n++] = s;
     }
     return t->n > 0;
@@ -135,8 +135,8 @@ static bool peer_turns(Lower *L, const Planned *p, PeerTurns *t)
 static bool next_turn(PeerTurns *t)
 {
     for (int i = t->n; i-- > 0;) {
-        if (++t->at[i] < t->hi[i]) return true;
-        t->at[i] = t->lo[i];
+        if (++t->at[i] < t->turns[i]) return true;
+        t->at[i] = 0;
     }
     return false;
 }

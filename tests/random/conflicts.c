@@ -10,7 +10,7 @@
 
 #include "program.h"
 
-enum { NOBODY = 0, SEVERAL = -1, LAUNCHES = 10, ONE_SIZE = 3, SIZE_MOST = 4096, ELEMENTS_MOST = 1 << 20 };
+enum { NOBODY = 0, SEVERAL = -1, LAUNCHES = 10, SMALL = 40, ONE_SIZE = 3, SIZE_MOST = 4096, ELEMENTS_MOST = 1 << 20 };
 
 const char OPEN_READ[] = "what `overlap any` leaves open is read";
 
@@ -27,9 +27,9 @@ static void note(int32_t *seen, int32_t unit)
 const char *mark_read(Mark *m, const Piece *by)
 {
     note(&m->read, by->unit);
-    if (another(m->waived, by->unit)) return OPEN_READ;
     if (another(m->write, by->unit)) return "one reads what another writes";
-    return another(m->reduce, by->unit) ? "one reads what another reduces into" : NULL;
+    if (another(m->reduce, by->unit)) return "one reads what another reduces into";
+    return another(m->waived, by->unit) ? OPEN_READ : NULL;
 }
 
 static bool repeats(Reduce op)
@@ -81,6 +81,16 @@ static bool pinned(const Program *p, int size)
     return false;
 }
 
+/* Is it the length of rows that copies move? */
+static bool of_rows(const Program *p, int size)
+{
+    for (int t = 0; t < p->ntensors; t++) {
+        const Expr *e = p->tensor[t].extent[p->tensor[t].rank - 1];
+        if (p->tensor[t].rank > 1 && e->kind == X_SIZE && e->n == size) return true;
+    }
+    return false;
+}
+
 /* Multiples, and 16 more, keep rows multiples of 16 bytes. */
 static int64_t other_size(Rng *r, int64_t v, int launch)
 {
@@ -109,6 +119,18 @@ static bool other_launch(Program *p, Rng *r, int launch)
         Size *s = &p->size[i];
         if (s->scalar) s->value = rng_in(r, 0, 5);
         else if (!pinned(p, i)) s->value = other_size(r, s->value, launch);
+    }
+    return fits(p);
+}
+
+/* All are small, each by itself: one or two turns of a loop, and an odd number of them. */
+static bool small_launch(Program *p, Rng *r)
+{
+    for (int i = 0; i < p->nsizes; i++) {
+        Size *s = &p->size[i];
+        if (!s->scalar && pinned(p, i)) continue;
+        if (s->scalar || rng_odds(r, 60)) s->value = of_rows(p, i) && !s->scalar ? s->value * rng_in(r, 1, 3) : rng_in(r, !s->scalar, 6);
+        else if (rng_odds(r, 50)) s->value *= rng_in(r, 2, 5);
     }
     return fits(p);
 }
@@ -158,11 +180,11 @@ static bool conflicts_elsewhere(Program *p, const Size *size, const char **why)
 {
     Rng r = {UINT64_C(0x9e3779b97f4a7c15)};
     bool conflict = false;
-    for (int launch = 0; launch < LAUNCHES + ONE_SIZE * p->nsizes && !conflict; launch++) {
-        int one = launch - LAUNCHES;
+    for (int launch = 0; launch < LAUNCHES + SMALL + ONE_SIZE * p->nsizes && !conflict; launch++) {
+        int small = launch - LAUNCHES, one = small - SMALL;
         memcpy(p->size, size, sizeof p->size);
         if (launch) other_tables(p, &r);
-        bool fit = one < 0 ? other_launch(p, &r, launch) : one_size(p, one / ONE_SIZE, one % ONE_SIZE);
+        bool fit = small < 0 ? other_launch(p, &r, launch) : one < 0 ? small_launch(p, &r) : one_size(p, one / ONE_SIZE, one % ONE_SIZE);
         if (fit) *why = program_run_as(p, RUN_PLACES, &conflict);
     }
     memcpy(p->size, size, sizeof p->size);

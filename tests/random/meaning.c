@@ -31,13 +31,18 @@ static int64_t floor_div(int64_t a, int64_t b)
 
 static int64_t eval(Run *r, const Expr *e, int c);
 
+static bool of_sizes(const Expr *e)
+{
+    return !e || e->kind == X_NUM || e->kind == X_SIZE || (e->kind != X_VAR && e->kind != X_CTA && e->kind != X_RANK && e->kind != X_LOAD && of_sizes(e->a) && of_sizes(e->b));
+}
+
 static int64_t eval_load(Run *r, const Expr *e, int c)
 {
     const Tensor *t = &r->p->tensor[e->n];
     int64_t i = eval(r, e->a, c), v = 0;
     if (t->dead) r->bad = "a scalar of a tensor that was taken out";
     if (i < 0 || i >= extent_value(r->p, t, 0)) {
-        if (r->how == RUN_PLACES) r->bad = "a launch check"; /* maybe: then nothing is launched */
+        if (r->how == RUN_PLACES && of_sizes(e->a)) r->bad = "a launch check"; /* then nothing is launched */
         return -1;
     }
     int n = type_size(t->type);
@@ -226,11 +231,20 @@ static void write_cell(Run *r, struct Cell *cell, Reduce op)
     *cell = (struct Cell){r->piece.unit, r->piece.stamp};
 }
 
+/* What the CTAs of a cluster do in a tensor lies apart, too. */
+static Piece piece_of(const Run *r, int c)
+{
+    Piece p = r->piece;
+    if (p.unit != UNIT_EVERY) p.unit = UNIT_FIRST + (p.unit - UNIT_FIRST) * r->ctas + c;
+    return p;
+}
+
 static void read_region(Run *r, const Region *g, const Places *l, int c, uint8_t *out)
 {
     Program *p = r->p;
     const Tensor *t = g->shared ? NULL : memory_of(p, g->ref);
     const Tile *tile = g->shared ? &p->tile[g->ref] : NULL;
+    const Piece by = piece_of(r, c);
     int n = type_size(g->shared ? tile->type : t->type);
     if (t && t->dead) r->bad = "a tensor that was taken out";
     if (tile && !tile->cell[c]) r->bad = "a tile of a CTA that does not come to its declaration";
@@ -241,7 +255,7 @@ static void read_region(Run *r, const Region *g, const Places *l, int c, uint8_t
             read_cell(r, &tile->cell[c][l->at[k]]);
             memcpy(out, tile->data[c] + l->at[k] * n, (size_t)n);
         } else {
-            if (marks(r)) conflict(r, mark_read(&t->mark[l->at[k]], &r->piece));
+            if (marks(r)) conflict(r, mark_read(&t->mark[l->at[k]], &by));
             if (r->how == RUN_WHOLE) memcpy(out, t->data + l->at[k] * n, (size_t)n);
         }
     }
@@ -253,6 +267,7 @@ static void write_region(Run *r, const Stmt *s, const Places *l, int c, const ui
     const Region *g = &s->dst;
     Tensor *t = g->shared ? NULL : memory_of(p, g->ref);
     Tile *tile = g->shared ? &p->tile[g->ref] : NULL;
+    const Piece by = piece_of(r, c);
     tile_type type = t ? t->type : tile->type;
     int n = type_size(type);
     bool waived = s->text && strstr(s->text, "overlap any");
@@ -267,7 +282,7 @@ static void write_region(Run *r, const Stmt *s, const Places *l, int c, const ui
             value_reduce(type, s->reduce, tile->data[c] + l->at[k] * n, in);
         } else {
             if (t->index) r->bad = "a tensor is written that is read as a scalar";
-            if (marks(r)) conflict(r, mark_write(&t->mark[l->at[k]], &r->piece, s->reduce, waived));
+            if (marks(r)) conflict(r, mark_write(&t->mark[l->at[k]], &by, s->reduce, waived));
             if (r->how == RUN_WHOLE) value_reduce(type, s->reduce, t->data + l->at[k] * n, in);
         }
     }

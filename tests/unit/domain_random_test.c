@@ -36,7 +36,7 @@ typedef struct Node {
 typedef struct Base {
     Atom atom;
     bool index;
-    int lo, count;    /* nodes, for an index */
+    int count;        /* a node, for an index */
     int64_t from, to; /* otherwise */
     int at;           /* its node */
 } Base;
@@ -224,10 +224,10 @@ static void each_valuation(Case *c, int base)
     int64_t from = b->from, to = b->to;
     if (b->index) {
         eval_nodes(c, 0, b->at);
-        if (!c->defined[b->lo] || !c->defined[b->count]) return;
-        from = c->value[b->lo];
-        to = from + c->value[b->count] - 1;
-        if (to > from + 5) to = from + 5; /* some of a long range */
+        if (!c->defined[b->count]) return;
+        from = 0;
+        to = c->value[b->count] - 1;
+        if (to > 5) to = 5; /* some of a long range */
     }
     for (int64_t v = from; v <= to; v++) {
         c->base_value[base] = v;
@@ -235,12 +235,19 @@ static void each_valuation(Case *c, int base)
     }
 }
 
-static int add_base(Case *c, Atom atom, bool index, int lo, int count, int64_t from, int64_t to)
+static int add_base(Case *c, Atom atom, bool index, int count, int64_t from, int64_t to)
 {
-    c->bases[c->nbases] = (Base){atom, index, lo, count, from, to, 0};
+    c->bases[c->nbases] = (Base){atom, index, count, from, to, 0};
     int at = add_node(c, OP_BASE, 0, 0, c->nbases);
     c->bases[c->nbases++].at = at;
     return at;
+}
+
+/* An index that counts from what a node says. */
+static int add_index(Case *c, Atom *x, int from, int count, unsigned depends)
+{
+    *x = domain_index(c->d, "i", c->nodes[from].poly, c->nodes[count].poly, depends);
+    return add_node(c, OP_ADD, add_base(c, *x, true, count, 0, 0), from, 0);
 }
 
 static int random_node(Case *c)
@@ -304,9 +311,9 @@ static void random_case(Arena *arena, int number)
     Case c = {0};
     Domain *d = c.d = domain_new(arena);
     bool two = number & 1;
-    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 0, 1, 6);
-    if (two || pick(2)) add_base(&c, domain_size(d, "M", 1), false, 0, 0, 1, 6);
-    if (!two && pick(3) == 0) add_base(&c, domain_param(d, "p", 2, -2, 3), false, 0, 0, -2, 3);
+    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 1, 6);
+    if (two || pick(2)) add_base(&c, domain_size(d, "M", 1), false, 0, 1, 6);
+    if (!two && pick(3) == 0) add_base(&c, domain_param(d, "p", 2, -2, 3), false, 0, -2, 3);
     int nfacts = pick(3);
     for (int i = 0; i < nfacts; i++) {
         if (pick(2)) random_node(&c);
@@ -314,8 +321,8 @@ static void random_case(Arena *arena, int number)
     }
     for (int i = two ? 1 : 2; i > 0; i--) {
         int zero = pick(3) ? add_node(&c, OP_CONST, 0, 0, 0) : pick(c.nnodes), count = pick(2) ? n : random_node(&c);
-        Atom x = domain_index(d, "i", c.nodes[zero].poly, c.nodes[count].poly, pick(2) ? DEP_LOOP : DEP_TEAM);
-        add_base(&c, x, true, zero, count, 0, 0);
+        Atom x;
+        add_index(&c, &x, zero, count, pick(2) ? DEP_LOOP : DEP_TEAM);
     }
     c.checked = c.nnodes;
     for (int i = 0; i < 6; i++) random_node(&c);
@@ -390,6 +397,16 @@ typedef struct BoxCase {
     int start[2], extent[2];
 } BoxCase;
 
+/* Within 0 .. size - 1 of each dimension; size 0: of all numbers. */
+static bool apart_within(Domain *d, Arena *arena, const DomBox box[2], const int64_t *size, const Atom *team, int nteam)
+{
+    const char *why;
+    DomAxis axis[2];
+    for (int i = 0; i < box[0].rank; i++)
+        axis[i] = (DomAxis){.name = "a dimension", .start = {box[0].start[i], box[1].start[i]}, .extent = {box[0].extent[i], box[1].extent[i]}, .size = K(size[i])};
+    return domain_apart_teams(d, arena, &(DomPair){.axis = axis, .naxes = box[0].rank, .team = team, .nteam = nteam}, &why);
+}
+
 static int step_node(Case *c, int n, int m)
 {
     static const int64_t constants[] = {1, 2, 3, 4, 4, 6, 8, 12};
@@ -417,9 +434,11 @@ static int random_start(Case *c, const int *teams, int loop, int n, int m)
         int x = i < 2 ? teams[i] : loop;
         if (i < 2 && pick(2)) {
             int by = pick(2) ? n : add_node(c, OP_CONST, 0, 0, 2);
+            if (pick(3) == 0) x = add_node(c, OP_ADD, x, add_node(c, OP_CONST, 0, 0, pick(5) - 1), 0);
             x = add_node(c, pick(2) ? OP_DIV : OP_MOD, x, by, 0);
         }
         int t = add_node(c, OP_MUL, x, step_node(c, n, m), 0);
+        if (pick(8) == 0) t = add_node(c, pick(2) ? OP_MAX : OP_MUL, t, x, 0);
         sum = sum < 0 ? t : add_node(c, OP_ADD, sum, t, 0);
     }
     return sum < 0 ? loop : sum;
@@ -469,17 +488,16 @@ static void random_boxes_case(Arena *arena)
 {
     Case c = {0};
     Domain *d = c.d = domain_new(arena);
-    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 0, 1, 4);
-    int m = add_base(&c, domain_size(d, "M", 1), false, 0, 0, 1, 3);
+    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 1, 4);
+    int m = add_base(&c, domain_size(d, "M", 1), false, 0, 1, 3);
     int zero = add_node(&c, OP_CONST, 0, 0, 0), four = add_node(&c, OP_CONST, 0, 0, 4),
         two = add_node(&c, OP_CONST, 0, 0, 2);
-    int counts[] = {n, m, four, two};
+    int counts[] = {n, m, four, two}, starts[] = {two, m, add_node(&c, OP_CONST, 0, 0, -3)};
     int nodes[3], grid[3];
     Atom atoms[3];
     for (int i = 0; i < 3; i++) {
         int count = grid[i] = counts[pick(4)];
-        atoms[i] = domain_index(d, "t", K(0), c.nodes[count].poly, i < 2 ? DEP_TEAM : DEP_LOOP);
-        nodes[i] = add_base(&c, atoms[i], true, zero, count, 0, 0);
+        nodes[i] = add_index(&c, &atoms[i], pick(3) ? zero : starts[pick(3)], count, i < 2 ? DEP_TEAM : DEP_LOOP);
     }
     for (int i = 0; i < 3; i++)
         if (pick(4) == 0) nodes[i] = turned(&c, nodes[i], grid[i]);
@@ -507,9 +525,8 @@ static void random_boxes_case(Arena *arena)
             box[s].extent[k] = c.nodes[b[s].extent[k]].poly;
         }
     }
-    const char *why;
-    int nteam = 2;
-    bool teams_apart = domain_disjoint_teams(d, arena, &box[0], &box[1], atoms, nteam, &why);
+    const int64_t size[2] = {pick(2) ? pick(12) : 0, pick(2) ? pick(6) : 0};
+    bool teams_apart = apart_within(d, arena, box, size, atoms, 2);
     bool apart = domain_disjoint(d, &box[0], &box[1]);
     apart_total += teams_apart;
     if (!teams_apart && !apart) return;
@@ -521,9 +538,13 @@ static void random_boxes_case(Arena *arena)
                 for (size_t j = 0; j < ny; j++) {
                     bool same = memcmp(x[i].team, y[j].team, sizeof x[i].team) == 0;
                     bool overlap = true;
-                    for (int k = 0; k < rank; k++)
-                        overlap = overlap && x[i].lo[k] < y[j].hi[k] && y[j].lo[k] < x[i].hi[k];
-                    if (overlap && !same && teams_apart)
+                    bool inside = true;
+                    for (int k = 0; k < rank; k++) {
+                        int64_t lo = x[i].lo[k] > y[j].lo[k] ? x[i].lo[k] : y[j].lo[k], hi = x[i].hi[k] < y[j].hi[k] ? x[i].hi[k] : y[j].hi[k];
+                        overlap = overlap && lo < hi;
+                        inside = inside && (size[k] == 0 || (lo < size[k] && hi > 0));
+                    }
+                    if (overlap && inside && !same && teams_apart)
                         explain(&c, "domain_disjoint_teams", b[0].start[0], b[1].start[0]);
                     if (overlap && i == j && apart) explain(&c, "domain_disjoint", b[0].start[0], b[1].start[0]);
                 }

@@ -171,7 +171,7 @@ static void bounds(void **state)
     LT(i, K(3));
     LT(i, n);
     Poly a = index_of(d, "a", n, DEP_LOOP);
-    Poly tri = poly_atom(d, domain_index(d, "tri", a, SUB(n, a), DEP_LOOP));
+    Poly tri = ADD(a, poly_atom(d, domain_index(d, "tri", a, SUB(n, a), DEP_LOOP)));
     LT(tri, n);
     LE(a, tri);
     assert_true(domain_max(d, tri, &out));
@@ -362,7 +362,7 @@ static void teams(void **state)
     LE(ADD(im2col.start[0], K(64)), MUL(K(9), ch));
     assert_true(domain_divides(d, 64, im2col.start[0]));
     /* The team's rows come from a loop with bounds of its own. */
-    Poly in = poly_atom(d, domain_index(d, "in", MUL(i, K(8)), K(8), DEP_LOOP));
+    Poly in = ADD(MUL(i, K(8)), poly_atom(d, domain_index(d, "in", MUL(i, K(8)), K(8), DEP_LOOP)));
     DomBox rows = box2(in, K(1), j, K(1));
     APART(rows, rows);
     END_DOMAIN;
@@ -396,7 +396,8 @@ static void loops(void **state)
     Poly i = A(x);
     assert_true(domain_range(d, x, &first, &last));
     SAME(first, K(2));
-    SAME(last, ADD(n, K(1)));
+    SAME(last, SUB(n, K(1)));
+    assert_string_equal(domain_text(d, &arena, MUL(ADD(i, K(2)), K(4))), "4 * i");
     SAME(domain_with(d, MOD(i, K(4)), x, K(7)), K(3));
     SAME(domain_with(d, DIV(ADD(MUL(i, n), K(5)), K(4)), x, K(0)), K(1));
     SAME(domain_with(d, poly_min(d, i, n), x, K(1)), K(1));

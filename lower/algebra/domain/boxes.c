@@ -19,9 +19,10 @@
 
 #include "lower/algebra/domain/inside.h"
 
-enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, RUNS_MAX = LOCAL_FACTS_MAX / 2, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
+enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
 
-typedef struct Chain { /* one team index and its quotients, by increasing divisor */
+typedef struct Chain { /* one team index and the quotients of index + offset, by increasing divisor */
+    Poly offset;
     Atom atom[CHAIN_MAX];
     Poly divisor[CHAIN_MAX];
     Poly factor[CHAIN_MAX]; /* divisor[i + 1] / divisor[i] */
@@ -48,8 +49,7 @@ typedef struct Separation {
     Arena *a;
     Chain chains[TEAMS_MAX + FREE_MAX];
     int nchains;
-    Poly runs[RUNS_MAX]; /* >= 0, since the loops around both run */
-    uint32_t nruns;
+    Runs runs; /* the loops around both */
     const char *why, *moves; /* moves: why an axis that some have to agree on was left out */
 } Separation;
 
@@ -61,11 +61,13 @@ typedef struct Span {
 
 static const char *atom_text(Separation *s, Atom x)
 {
-    return domain_text(s->d, s->a, raw_atom(s->d, x));
+    const AtomInfo *info = atom_info(s->d, x);
+    return info->kind == ATOM_INDEX ? info->name : domain_text(s->d, s->a, raw_atom(s->d, x));
 }
 
-/* Adds `x / divisor` to the chain if the divisors divide one another. */
-static bool chain_add(Domain *d, Chain *c, Atom q, Poly divisor)
+/* Adds `(x + offset) / divisor` to the chain if the divisors divide one another. Multiples of a divisor in the offset only add to
+ * its quotient: of all offsets the one of the greatest divisor serves. */
+static bool chain_add(Domain *d, Chain *c, Atom q, Poly offset, Poly divisor)
 {
     int at = 0;
     Poly e;
@@ -75,6 +77,8 @@ static bool chain_add(Domain *d, Chain *c, Atom q, Poly divisor)
     }
     if (c->n == CHAIN_MAX || at == 0) return false;
     if (at < c->n && !poly_exact(d, c->divisor[at], divisor, &e)) return false;
+    if (!poly_exact(d, raw_sub(d, c->offset, offset), at < c->n ? divisor : c->divisor[at - 1], &e)) return false;
+    if (at == c->n) c->offset = offset;
     for (int i = c->n; i > at; i--) {
         c->atom[i] = c->atom[i - 1];
         c->divisor[i] = c->divisor[i - 1];
@@ -85,22 +89,42 @@ static bool chain_add(Domain *d, Chain *c, Atom q, Poly divisor)
     return true;
 }
 
+static Chain *chain_of(Separation *s, Atom x)
+{
+    for (int c = 0; c < s->nchains; c++)
+        if (s->chains[c].atom[0] == x) return &s->chains[c];
+    return NULL;
+}
+
+/* p = index + offset, which is a number of the launch; 0: it is not. */
+static Atom index_in(Domain *d, Poly p, Poly *offset)
+{
+    Atom x = 0;
+    for (uint32_t i = 0; i < p.n; i++) {
+        const Term *t = &p.terms[i];
+        Atom first = t->natoms ? t->atoms[0] : 0;
+        if ((poly_depends(d, (Poly){t, 1, false}) & ~(unsigned)DEP_LAUNCH) == 0) continue;
+        if (x || t->coef != 1 || t->natoms != 1 || atom_info(d, first)->kind != ATOM_INDEX) return 0;
+        x = first;
+    }
+    if (x) *offset = raw_sub(d, p, raw_atom(d, x));
+    return x;
+}
+
 /* A chain of its own for every other index that p mentions, by itself or divided. */
 static bool collect_free(Separation *s, Poly p)
 {
     Domain *d = s->d;
+    Poly offset;
     for (uint32_t i = 0; i < p.n; i++) {
         for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
             Atom x = p.terms[i].atoms[k];
             const AtomInfo *info = atom_info(d, x);
-            if (info->kind == ATOM_DIV) x = poly_plain(poly_now(d, info->a));
+            if (info->kind == ATOM_DIV) x = index_in(d, poly_now(d, info->a), &offset);
             if (x == 0 || atom_info(d, x)->kind != ATOM_INDEX) continue;
-            int c = 0;
-            while (c < s->nchains && s->chains[c].atom[0] != x) c++;
-            if (c < s->nchains) continue;
-            if (c == TEAMS_MAX + FREE_MAX) return false;
-            s->chains[c] = (Chain){.atom = {x}, .divisor = {poly_const(d, 1)}, .n = 1, .free = true};
-            s->nchains++;
+            if (chain_of(s, x)) continue;
+            if (s->nchains == TEAMS_MAX + FREE_MAX) return false;
+            s->chains[s->nchains++] = (Chain){.atom = {x}, .divisor = {poly_const(d, 1)}, .n = 1, .free = true};
         }
     }
     return true;
@@ -114,16 +138,13 @@ static bool collect_quotients(Separation *s, Poly p)
             Atom q = p.terms[i].atoms[k];
             const AtomInfo *info = atom_info(d, q);
             if (info->kind != ATOM_DIV || !info->positive) continue;
-            for (int c = 0; c < s->nchains; c++) {
-                if (!poly_same(poly_now(d, info->a), raw_atom(d, s->chains[c].atom[0]))) continue;
-                Poly den = poly_now(d, info->b);
-                if (poly_depends(d, den) & ~(unsigned)DEP_LAUNCH) continue;
-                if (!chain_add(d, &s->chains[c], q, den)) {
-                    s->why = arena_printf(s->a, "%s is divided by numbers that do not divide one another",
-                                          atom_text(s, s->chains[c].atom[0]));
-                    return false;
-                }
-            }
+            Poly offset, den = poly_now(d, info->b);
+            Atom x = index_in(d, poly_now(d, info->a), &offset);
+            Chain *c = x ? chain_of(s, x) : NULL;
+            if (c == NULL || poly_depends(d, den) & ~(unsigned)DEP_LAUNCH || chain_add(d, c, q, offset, den)) continue;
+            if (!poly_same(offset, c->offset)) continue; /* another number's quotient */
+            s->why = arena_printf(s->a, "%s is divided by numbers that do not divide one another", atom_text(s, x));
+            return false;
         }
     }
     return true;
@@ -133,12 +154,11 @@ static void chain_widths(Domain *d, Chain *c)
 {
     const AtomInfo *team = atom_info(d, c->atom[0]);
     for (int i = 0; i < c->n; i++) {
-        Poly w = POLY_BAD, lo, hi;
+        Poly w = POLY_BAD, last;
         if (i + 1 < c->n) {
             if (poly_exact(d, c->divisor[i + 1], c->divisor[i], &c->factor[i])) w = raw_plus(d, c->factor[i], -1);
-        } else if (team->kind == ATOM_INDEX && poly_extreme(d, team->b, true, DEP_LAUNCH, &hi) &&
-                   poly_extreme(d, team->a, false, DEP_LAUNCH, &lo)) {
-            w = raw_sub(d, poly_div(d, hi, c->divisor[i]), poly_div(d, lo, c->divisor[i]));
+        } else if (team->kind == ATOM_INDEX && poly_extreme(d, team->b, true, DEP_LAUNCH, &last)) {
+            w = raw_sub(d, poly_div(d, raw_add(d, c->offset, last), c->divisor[i]), poly_div(d, c->offset, c->divisor[i]));
         }
         c->width[i] = w;
     }
@@ -152,7 +172,7 @@ static void split_team(Domain *d, Poly p, Poly *team, Poly *rest)
 
 static bool le(const Separation *s, Poly a, Poly b)
 {
-    return prove_ge0_where(s->d, s->runs, s->nruns, raw_sub(s->d, b, a), PROOF_STEPS);
+    return prove_ge0_where(s->d, &s->runs, raw_sub(s->d, b, a), PROOF_STEPS);
 }
 
 static bool still_together(const Chain *c, int i)
@@ -161,11 +181,41 @@ static bool still_together(const Chain *c, int i)
     return !c->separated[i] && !(poly_is_const(c->width[i], &w) && w <= 0);
 }
 
+static bool agree_in(Separation *s, Atom x)
+{
+    const Chain *c = chain_of(s, x);
+    for (int i = 0; c && i < c->n; i++)
+        if (still_together(c, i)) c = NULL;
+    return c != NULL;
+}
+
+/* Is p made of nothing but indices in which the teams that are left agree, and what a launch knows? */
+static bool same_for_left(Separation *s, Poly p, int *fuel)
+{
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            const AtomInfo *x = atom_info(s->d, p.terms[i].atoms[k]);
+            if ((x->depends & ~(unsigned)DEP_LAUNCH) == 0) continue;
+            bool derived = x->kind > ATOM_INDEX && --*fuel >= 0;
+            if (derived ? !same_for_left(s, poly_now(s->d, x->a), fuel) || !same_for_left(s, poly_now(s->d, x->b), fuel)
+                        : x->kind != ATOM_INDEX || !agree_in(s, x->self))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* The team part as steps of digits that may differ; false where it is something else. */
-static bool digits_of(Separation *s, Poly team, Digit *digits, int *n)
+static bool digits_of(Separation *s, Poly all, Digit *digits, int *n)
 {
     Domain *d = s->d;
+    Poly team = POLY_ZERO;
+    int fuel = LOOK_MAX;
     *n = 0;
+    for (uint32_t i = 0; i < all.n; i++) {
+        Poly one = {&all.terms[i], 1, false};
+        if (!same_for_left(s, one, &fuel)) team = raw_add(d, team, one);
+    }
     for (int c = 0; c < s->nchains; c++) {
         Chain *chain = &s->chains[c];
         Poly carried = POLY_ZERO;
@@ -305,13 +355,6 @@ static bool plain_index(Domain *d, Atom x, Atom *out)
     return *out || poly_is_const(p, &k);
 }
 
-static Chain *chain_of(Separation *s, Atom x)
-{
-    for (int c = 0; c < s->nchains; c++)
-        if (s->chains[c].atom[0] == x) return &s->chains[c];
-    return NULL;
-}
-
 static bool team_chains(Separation *s, const Atom *team, int nteam)
 {
     s->why = "an index that differs between teams is not a plain index";
@@ -358,8 +401,8 @@ static void same_digits(Separation *s, const DomKnown *k)
     Chain *c = plain_index(d, k->index, &x) && x ? chain_of(s, x) : NULL;
     bool all = k->modulus == 0;
     if (c == NULL) return;
-    if (!all && (q = quotient_of(d, x, m, &all)) != 0) chain_add(d, c, q, m);
-    if (k->over && all) return; /* it lies below m */
+    bool added = !all && (q = quotient_of(d, x, m, &all)) != 0 && chain_add(d, c, q, POLY_ZERO, m);
+    if (k->over && !added) return; /* it lies below m, or the digits are those of another number */
     for (int i = 0; i < c->n; i++) {
         bool same = k->over ? poly_exact(d, c->divisor[i], m, &e) : i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e);
         if (all || same) c->separated[i] = true;
@@ -407,11 +450,7 @@ static bool agreed(Separation *s, const DomAxis *x)
 {
     for (int i = 0; i < x->nagree; i++) {
         Atom of = x->agree[i];
-        bool plain = plain_index(s->d, of, &of), same = plain && of == 0; /* a constant */
-        const Chain *c = plain ? chain_of(s, of) : NULL;
-        for (int k = 0; c && k < c->n; k++)
-            if (still_together(c, k)) c = NULL;
-        if (same || c) continue;
+        if (plain_index(s->d, of, &of) && (of == 0 || agree_in(s, of))) continue; /* 0: a constant */
         s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
         return false;
     }
@@ -477,13 +516,13 @@ static Separation separation(Domain *d, Arena *a, const DomPair *p)
     for (int i = 0; i < 2 * p->naxes; i++) {
         Poly start = poly_now(d, p->axis[i / 2].start[i % 2]);
         for (uint32_t t = 0; t < start.n; t++) {
-            for (uint8_t k = 0; k < start.terms[t].natoms && s.nruns < RUNS_MAX; k++) {
+            for (uint8_t k = 0; k < start.terms[t].natoms && s.runs.n < LOCAL_FACTS_MAX / 2; k++) {
                 const AtomInfo *info = atom_info(d, start.terms[t].atoms[k]);
                 if (info->kind != ATOM_INDEX) continue;
-                Poly more = raw_sub(d, poly_now(d, info->b), poly_now(d, info->a));
+                Poly more = poly_now(d, info->b);
                 bool is_new = !more.bad && !(poly_depends(d, more) & ~(unsigned)DEP_LAUNCH);
-                for (uint32_t n = 0; n < s.nruns; n++) is_new = is_new && !poly_same(s.runs[n], more);
-                if (is_new && poly_interval(d, more).lo < 0) s.runs[s.nruns++] = more;
+                for (uint32_t n = 0; n < s.runs.n; n++) is_new = is_new && !poly_same(s.runs.more[n], more);
+                if (is_new && poly_interval(d, more).lo < 0) s.runs.more[s.runs.n++] = more;
             }
         }
     }
@@ -495,7 +534,7 @@ static bool meeting_apart(Domain *d, Arena *a, const DomPair *p)
 {
     DomPair at, aligned;
     Separation s = separation(d, a, p);
-    if (!pair_meets(d, a, p, &at, &aligned)) return false;
+    if (!pair_meets(d, a, &s.runs, p, &at, &aligned)) return false;
     return always_apart(&s, &at) ||
            (team_chains(&s, p->team, p->nteam) && separate(&s, &aligned, DEP_LAUNCH | VARIES | DEP_DATA, true));
 }

@@ -105,17 +105,15 @@ static uint8_t level_above(Domain *d, Poly a, Poly b)
     return (uint8_t)(x < UINT8_MAX ? x + 1 : x);
 }
 
-Atom domain_index(Domain *d, const char *name, Poly lo, Poly count, unsigned depends)
+Atom domain_index(Domain *d, const char *name, Poly from, Poly count, unsigned depends)
 {
-    lo = poly_now(d, lo);
-    Poly hi = raw_plus(d, raw_add(d, lo, poly_now(d, count)), -1);
     Atom x = atom_add(d, ATOM_INDEX, name, depends);
     AtomInfo *info = atom_info(d, x);
-    info->a = lo;
-    info->b = hi;
-    info->level = level_above(d, lo, hi);
-    info->lo = poly_interval(d, lo).lo;
-    info->hi = poly_interval(d, hi).hi;
+    info->a = from;
+    info->b = raw_plus(d, poly_now(d, count), -1);
+    info->level = level_above(d, POLY_ZERO, info->b);
+    info->lo = 0;
+    info->hi = poly_interval(d, info->b).hi;
     return x;
 }
 

@@ -60,8 +60,9 @@ Atom poly_plain(Poly p);        /* the atom that it is; 0: none */
 /* Atoms. `sym` is the launch symbol's number (for domain_lx). */
 Atom domain_size(Domain *d, const char *name, uint32_t sym);               /* >= 1 */
 Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t hi); /* scalar parameter */
-/* lo <= index < lo + count; `count` may be 0 only where the body does not run (so count >= 1 is known inside). */
-Atom domain_index(Domain *d, const char *name, Poly lo, Poly count, unsigned depends);
+/* 0 <= index < count: what is called by the name is from + index. `count` may be 0 only where the body does not run (so count >= 1
+ * is known inside). */
+Atom domain_index(Domain *d, const char *name, Poly from, Poly count, unsigned depends);
 void domain_at_most(Domain *d, Atom index, int64_t hi); /* by a constant, too */
 /* Unknown value with bounds (INT64_MIN / INT64_MAX: none) and modulus (1: none): value % mod == rem. */
 Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t mod, int64_t rem, unsigned depends);
@@ -96,8 +97,8 @@ typedef struct DomScratch {
 } DomScratch;
 DomScratch domain_scratch(const Domain *d);
 void domain_release(Domain *d, DomScratch s);
-/* Loops. The index's least and greatest value, where the body runs; false for other atoms. */
-bool domain_range(Domain *d, Atom index, Poly *first, Poly *last);
+/* Loops. Where the index counts from, and its greatest value, where the body runs; false for other atoms. */
+bool domain_range(Domain *d, Atom index, Poly *from, Poly *last);
 Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the place of x, inside quotients too */
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest); /* p = coef * x + rest, without x in rest */
 /* Indices and unknown values are numbered as they are made. Does p mention one of after < number <= upto? True as well
@@ -121,6 +122,7 @@ enum { DOM_AXES_MAX = 48 };
 typedef struct DomAxis {
     const char *name;          /* "dimension 0" */
     Poly start[2], extent[2];  /* of A, of B */
+    Poly size;                 /* nothing is touched but what lies in 0 .. size - 1; 0: it is not known */
     const Atom *agree;         /* indices without which the number is another one for each side */
     int nagree;
     bool quiet;                /* that it doesn't fit is no reason to name */

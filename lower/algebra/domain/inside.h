@@ -60,7 +60,7 @@ typedef struct AtomInfo {
     uint32_t hash;
     int64_t lo, hi; /* bounds that hold for every valuation; NO_LO, NO_HI: none */
     Term unit;      /* 1 * the atom */
-    Poly a, b;      /* derived: operands; index: least and greatest value; child: scale and offset */
+    Poly a, b;      /* derived: operands; index: where it counts from, greatest value; child: scale and offset */
     Poly now;
     const char *name;
 } AtomInfo;
@@ -69,8 +69,9 @@ typedef struct Multiple { /* x % divisor == 0 */
     Poly divisor, x;
 } Multiple;
 
-typedef struct Turned { /* an index that stands for num modulo den */
+typedef struct Turned { /* an index that stands for num modulo den; flipped: for num ^ (den - 1) */
     Poly num, den;
+    bool flipped;
     Atom index;
 } Turned;
 
@@ -117,6 +118,8 @@ bool poly_mentions(Domain *d, Poly p, Atom x);
 void poly_split(Domain *d, Poly p, Atom x, Poly *coef, Poly *rest);
 /* The form as the facts known by now have it. */
 Poly poly_now(Domain *d, Poly p);
+typedef Poly AtomValue(Domain *d, Atom x, void *context);
+Poly with_values(Domain *d, Poly p, AtomValue *of, void *context); /* each atom of it, not of its parts, replaced */
 /* Quotient if b divides a without remainder, as polynomials with integer coefficients. */
 bool poly_exact(Domain *d, Poly a, Poly b, Poly *quotient);
 /* A large f that divides both c and den: den, or integer * atoms >= 0. c = f * cq, den = f * dq. */
@@ -132,8 +135,11 @@ unsigned poly_level(Domain *d, Poly p);
 Interval poly_interval(Domain *d, Poly p);
 /* p >= 0 in at most so many steps; p current. */
 bool prove_ge0(Domain *d, Poly p, uint32_t steps);
-/* .. where these are >= 0, too; fewer than LOCAL_FACTS_MAX. */
-bool prove_ge0_where(Domain *d, const Poly *fact, uint32_t nfacts, Poly p, uint32_t steps);
+typedef struct Runs { /* >= 0, since loops run */
+    Poly more[LOCAL_FACTS_MAX / 2];
+    uint32_t n;
+} Runs;
+bool prove_ge0_where(Domain *d, const Runs *runs, Poly p, uint32_t steps);
 int prove_sign(Domain *d, Poly p); /* 1: >= 0, -1: <= 0, 0: unknown */
 bool prove_multiple(Domain *d, Poly divisor, Poly x);
 /* Greatest (max) or least value over all atoms that depend on more than `keep`. */
@@ -141,6 +147,6 @@ bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out);
 
 /* Of a pair that meets: its axes at the values that its indices have then; and such as say more of the indices, for the
  * digit method. False where nothing is known. */
-bool pair_meets(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned);
+bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned);
 
 #endif

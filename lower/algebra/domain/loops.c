@@ -1,13 +1,13 @@
 /* Forms and loops: an index alone, and what is made while a loop's body runs. */
 #include "lower/algebra/domain/inside.h"
 
-bool domain_range(Domain *d, Atom index, Poly *first, Poly *last)
+bool domain_range(Domain *d, Atom index, Poly *from, Poly *last)
 {
     const AtomInfo *info = atom_info(d, index);
     if (info->kind != ATOM_INDEX) return false;
-    *first = poly_now(d, info->a);
+    *from = poly_now(d, info->a);
     *last = poly_now(d, info->b);
-    return !first->bad && !last->bad;
+    return !from->bad && !last->bad;
 }
 
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest)

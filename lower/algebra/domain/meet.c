@@ -6,7 +6,7 @@
  *
  * Rotations: c + k modulo n, where the values of c lie within n of each other, is a number r < n of its own; boxes that agree in r
  * agree in c. So starts count by r, and c is one axis more, which means something where r is the same. Where r has one value left,
- * so has c.
+ * so has c. So do those that are turned around in groups, c ^ (n - 1) for n a power of two.
  */
 #include "lower/algebra/domain/inside.h"
 
@@ -14,7 +14,7 @@ enum { FORCED_MAX = 16, ROUNDS = 3 };
 
 typedef struct Meet {
     Domain *d;
-    Arena *a;
+    const Runs *runs;
     DomAxis *axis; /* as they are at the values */
     int naxes;
     DomAt forced[2][FORCED_MAX];
@@ -28,9 +28,9 @@ static DomAxis *axes_copy(Arena *a, const DomPair *p)
     return axis;
 }
 
-static bool le(Domain *d, Poly a, Poly b)
+static bool le(const Meet *m, Poly a, Poly b)
 {
-    return prove_ge0(d, raw_sub(d, b, a), PROOF_STEPS);
+    return prove_ge0_where(m->d, m->runs, raw_sub(m->d, b, a), PROOF_STEPS);
 }
 
 static bool of_launch(Domain *d, Poly p)
@@ -40,41 +40,57 @@ static bool of_launch(Domain *d, Poly p)
 
 /* ---- rotations ---- */
 
-static Atom turned(Domain *d, Poly num, Poly den)
+static Atom turned(Domain *d, Poly num, Poly den, bool flipped)
 {
+    Poly low = poly_mod(d, num, den), count = den, last;
     for (uint32_t i = 0; i < d->turned.n; i++) {
         const Turned *t = &d->turned.v[i];
-        if (poly_same(poly_now(d, t->num), num) && poly_same(poly_now(d, t->den), den)) return t->index;
+        if (poly_same(poly_now(d, t->num), num) && poly_same(poly_now(d, t->den), den) && t->flipped == flipped) return t->index;
     }
-    Turned t = {num, den,
-                domain_index(d, domain_text(d, d->arena, poly_mod(d, num, den)), POLY_ZERO, den, poly_depends(d, num))};
+    if (flipped && !domain_max(d, num, &last)) return 0;
+    if (flipped) count = raw_mul(d, den, raw_plus(d, poly_div(d, last, den), 1)); /* whole groups */
+    Poly as = flipped ? raw_plus(d, raw_sub(d, raw_add(d, num, den), raw_scale(d, low, 2)), -1) : low;
+    Turned t = {num, den, flipped, domain_index(d, domain_text(d, d->arena, as), POLY_ZERO, count, poly_depends(d, num))};
     vec_push(d->arena, &d->turned, t);
     return t.index;
 }
 
 /* Do all its values lie within n of each other? */
-static bool within(Domain *d, Poly num, Poly n)
+static bool within(const Meet *m, Poly num, Poly n)
 {
+    Domain *d = m->d;
     Poly lo, hi;
     if (!poly_extreme(d, num, false, DEP_LAUNCH, &lo) || !poly_extreme(d, num, true, DEP_LAUNCH, &hi)) return false;
-    return le(d, raw_plus(d, raw_sub(d, hi, lo), 1), n);
+    return le(m, raw_plus(d, raw_sub(d, hi, lo), 1), n);
 }
 
-/* s * (num - den * (num / den)) in p as s * r; 0: there is none. */
-static Atom turn(Domain *d, Poly *p, Poly *num)
+/* Is s * 2 * den * (x / den) all that is left of s * (x ^ (den - 1))? */
+static bool flips(Domain *d, Poly num, Poly den, Poly coef, Poly rest, Poly *s)
 {
+    int64_t n;
+    Atom x = poly_plain(num);
+    return x && atom_info(d, x)->kind == ATOM_INDEX && poly_is_const(den, &n) && (n & (n - 1)) == 0 && poly_exact(d, coef, raw_scale(d, den, 2), s) &&
+           !poly_mentions(d, raw_add(d, rest, raw_mul(d, *s, num)), x);
+}
+
+/* s * (num - den * (num / den)) in p as s * r, or what is left of num ^ (den - 1); 0: there is none. */
+static Atom turn(const Meet *m, Poly *p, Poly *num)
+{
+    Domain *d = m->d;
     for (uint32_t i = 0; i < p->n; i++) {
         for (uint8_t k = 0; k < p->terms[i].natoms; k++) {
             Atom q = p->terms[i].atoms[k];
             const AtomInfo *info = atom_info(d, q);
-            Poly coef, rest, s;
-            if (info->kind != ATOM_DIV || !info->positive || info->depends & DEP_DATA || of_launch(d, raw_atom(d, q)))
-                continue;
+            Poly coef, rest, s, is;
+            if (info->kind != ATOM_DIV || info->depends & DEP_DATA || of_launch(d, raw_atom(d, q))) continue;
             Poly n = poly_now(d, info->a), den = poly_now(d, info->b);
             poly_split(d, *p, q, &coef, &rest);
-            if (!of_launch(d, den) || !poly_exact(d, coef, den, &s) || !within(d, n, den)) continue;
-            Atom r = turned(d, n, den);
-            *p = raw_add(d, rest, raw_mul(d, s, raw_sub(d, n, raw_atom(d, r))));
+            if (!of_launch(d, den) || (!info->positive && !le(m, poly_const(d, 1), den))) continue;
+            bool rotated = poly_exact(d, coef, den, &s) && within(m, n, den);
+            Atom r = rotated || flips(d, n, den, coef, rest, &s) ? turned(d, n, den, !rotated) : 0;
+            if (r == 0) continue;
+            is = rotated ? raw_sub(d, n, raw_atom(d, r)) : raw_plus(d, raw_sub(d, raw_add(d, n, raw_atom(d, r)), den), 1);
+            *p = raw_add(d, rest, raw_mul(d, s, is));
             *num = n;
             return r;
         }
@@ -103,14 +119,15 @@ static bool force(Meet *m, int side, Atom x, Poly value)
 }
 
 /* from <= step * x + rest <= to, step >= 1: the one value of x that is left. */
-static bool only_value(Domain *d, Atom x, Poly step, Poly rest, Poly from, Poly to, Poly *value)
+static bool only_value(const Meet *m, Atom x, Poly step, Poly rest, Poly from, Poly to, Poly *value)
 {
+    Domain *d = m->d;
     const AtomInfo *info = atom_info(d, x);
-    Poly least = poly_now(d, info->a), most = poly_now(d, info->b), lo, hi;
+    Poly most = poly_now(d, info->b), lo, hi;
     if (!poly_extreme(d, rest, false, DEP_LAUNCH, &lo) || !poly_extreme(d, rest, true, DEP_LAUNCH, &hi)) return false;
     Poly below = poly_div(d, raw_sub(d, to, lo), step), above = poly_ceil(d, raw_sub(d, from, hi), step);
-    if (of_launch(d, least) && le(d, below, least)) *value = least;
-    else if (of_launch(d, most) && le(d, most, above)) *value = most;
+    if (le(m, below, POLY_ZERO)) *value = POLY_ZERO;
+    else if (of_launch(d, most) && le(m, most, above)) *value = most;
     else if (poly_same(below, above)) *value = below;
     else return false;
     return !value->bad;
@@ -121,6 +138,7 @@ static bool force_turned(Meet *m, int side, const Turned *t, Poly value)
 {
     Domain *d = m->d;
     Poly num = poly_now(d, t->num), lo, step, rest;
+    if (t->flipped) return force(m, side, poly_plain(num), raw_plus(d, raw_sub(d, raw_add(d, value, t->den), raw_scale(d, poly_mod(d, value, t->den), 2)), -1));
     if (!poly_extreme(d, num, false, DEP_LAUNCH, &lo)) return false;
     Poly at = raw_add(d, lo, poly_mod(d, raw_sub(d, value, lo), t->den));
     for (uint32_t i = 0; i < num.n; i++) {
@@ -141,23 +159,17 @@ static const Turned *turned_by(Domain *d, Atom x)
     return NULL;
 }
 
-static Poly with_turns(Domain *d, Poly p)
+static Poly with_turns(const Meet *m, Poly p)
 {
     Poly num;
-    while (!p.bad && turn(d, &p, &num)) continue;
+    while (!p.bad && turn(m, &p, &num)) continue;
     return p;
 }
 
-/* The indices of one side, on one axis. */
-static bool values_on(Meet *m, const DomAxis *x, int side)
+/* The indices of one side, whose start p lies within from .. to. */
+static bool values_within(Meet *m, Poly p, int side, Poly from, Poly to)
 {
     Domain *d = m->d;
-    Poly p = with_turns(d, poly_now(d, x->start[side])), other = with_turns(d, poly_now(d, x->start[!side])), lo, hi, own, its;
-    if (x->nagree || p.bad || !poly_extreme(d, other, false, DEP_LAUNCH, &lo) ||
-        !poly_extreme(d, other, true, DEP_LAUNCH, &hi))
-        return false;
-    if (!domain_max(d, x->extent[side], &own) || !domain_max(d, x->extent[!side], &its)) return false;
-    Poly from = raw_plus(d, raw_sub(d, lo, own), 1), to = raw_plus(d, raw_add(d, hi, its), -1);
     for (uint32_t i = 0; i < p.n; i++) {
         for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
             Atom t = p.terms[i].atoms[k];
@@ -165,16 +177,26 @@ static bool values_on(Meet *m, const DomAxis *x, int side)
             if (atom_info(d, t)->kind != ATOM_INDEX) continue;
             poly_split(d, p, t, &step, &rest);
             if (!of_launch(d, step) || poly_mentions(d, rest, t)) continue;
-            bool up = prove_ge0(d, raw_plus(d, step, -1), PROOF_STEPS),
-                 down = !up && prove_ge0(d, raw_plus(d, raw_neg(d, step), -1), PROOF_STEPS);
-            bool one = up ? only_value(d, t, step, rest, from, to, &value)
-                          : down && only_value(d, t, raw_neg(d, step), raw_neg(d, rest), raw_neg(d, to),
+            bool up = le(m, poly_const(d, 1), step), down = !up && le(m, step, poly_const(d, -1));
+            bool one = up ? only_value(m, t, step, rest, from, to, &value)
+                          : down && only_value(m, t, raw_neg(d, step), raw_neg(d, rest), raw_neg(d, to),
                                                raw_neg(d, from), &value);
             const Turned *of = one ? turned_by(d, t) : NULL;
             if (one && (of ? force_turned(m, side, of, value) : force(m, side, t, value))) return true;
         }
     }
     return false;
+}
+
+/* On one axis: it meets the other box, and the tensor. */
+static bool values_on(Meet *m, const DomAxis *x, int side)
+{
+    Domain *d = m->d;
+    Poly p = with_turns(m, poly_now(d, x->start[side])), other = with_turns(m, poly_now(d, x->start[!side])), lo, hi, own, its;
+    if (x->nagree || p.bad || !domain_max(d, x->extent[side], &own)) return false;
+    if (x->size.n && values_within(m, p, side, raw_plus(d, raw_neg(d, own), 1), raw_plus(d, poly_now(d, x->size), -1))) return true;
+    return domain_min(d, other, &lo) && domain_max(d, other, &hi) && domain_max(d, x->extent[!side], &its) &&
+           values_within(m, p, side, raw_plus(d, raw_sub(d, lo, own), 1), raw_plus(d, raw_add(d, hi, its), -1));
 }
 
 /* x moves the one side as it does the other: it has one value. */
@@ -187,10 +209,9 @@ static void align(Domain *d, DomAxis *axis, int side, const DomAt *at)
     axis->start[side] = raw_add(d, p, raw_mul(d, raw_sub(d, its, own), raw_sub(d, raw_atom(d, at->index), at->value)));
 }
 
-static bool values(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
+static bool values(Meet *m, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
 {
-    Meet *m = arena_new(a, Meet);
-    *m = (Meet){.d = d, .a = a, .axis = axes_copy(a, p), .naxes = p->naxes};
+    Domain *d = m->d;
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < p->nat[side]; i++) force(m, side, p->at[side][i].index, poly_now(d, p->at[side][i].value));
     bool more = true;
@@ -219,15 +240,16 @@ static bool values(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *
 
 /* ---- rotations as axes ---- */
 
-static bool rotations(Domain *d, Arena *a, DomPair *p)
+static bool rotations(const Meet *m, Arena *a, DomPair *p)
 {
+    Domain *d = m->d;
     DomAxis *axis = axes_copy(a, p);
     int n = p->naxes;
     for (int i = 0; i < p->naxes; i++) {
         for (int side = 0; side < 2; side++) {
             Poly start = poly_now(d, axis[i].start[side]), num;
             Atom r = 0;
-            while (!start.bad && n < DOM_AXES_MAX && (r = turn(d, &start, &num)) != 0) {
+            while (!start.bad && n < DOM_AXES_MAX && (r = turn(m, &start, &num)) != 0) {
                 Atom *agree = arena_new(a, Atom);
                 *agree = r;
                 axis[n++] = (DomAxis){.name = axis[i].name,
@@ -246,8 +268,10 @@ static bool rotations(Domain *d, Arena *a, DomPair *p)
     return any;
 }
 
-bool pair_meets(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
+bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned)
 {
-    bool any = values(d, a, p, at, aligned);
-    return rotations(d, a, aligned) || any;
+    Meet *m = arena_new(a, Meet);
+    *m = (Meet){.d = d, .runs = runs, .axis = axes_copy(a, p), .naxes = p->naxes};
+    bool any = values(m, a, p, at, aligned);
+    return rotations(m, a, aligned) || any;
 }

@@ -313,7 +313,8 @@ static bool mentions(Domain *d, Poly p, Atom x, uint32_t *budget)
             Atom y = p.terms[i].atoms[k];
             const AtomInfo *info = atom_info(d, y);
             if (y == x || (*budget)-- == 0) return true;
-            if (info->level && (mentions(d, info->a, x, budget) || mentions(d, info->b, x, budget))) return true;
+            if (info->kind > ATOM_INDEX && mentions(d, info->a, x, budget)) return true;
+            if (info->level && mentions(d, info->b, x, budget)) return true;
         }
     }
     return false;
@@ -327,9 +328,7 @@ bool poly_mentions(Domain *d, Poly p, Atom x)
 
 /* ---- atoms replaced ---- */
 
-typedef Poly AtomValue(Domain *d, Atom x, void *context);
-
-static Poly with_values(Domain *d, Poly p, AtomValue *of, void *context)
+Poly with_values(Domain *d, Poly p, AtomValue *of, void *context)
 {
     Poly sum = p.bad ? POLY_BAD : POLY_ZERO;
     for (uint32_t i = 0; i < p.n && !sum.bad; i++) {

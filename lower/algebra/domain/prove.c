@@ -136,15 +136,15 @@ static bool ge0_without(Proof *pf, Poly p, Atom x)
     int64_t k = sign > 0 ? info->lo : info->hi;
     bool bounded = sign > 0 ? k != NO_LO : k != NO_HI;
     if (info->kind == ATOM_INDEX) {
-        Poly lo = poly_now(d, info->a), hi = poly_now(d, info->b), more = raw_sub(d, hi, lo);
+        Poly most = poly_now(d, info->b);
         uint32_t nlocal = pf->nlocal;
-        if (poly_interval(d, more).lo < 0 && !more.bad && nlocal < LOCAL_FACTS_MAX) {
+        if (poly_interval(d, most).lo < 0 && !most.bad && nlocal < LOCAL_FACTS_MAX) {
             pf->used &= ~(1u << (FACTS_MAX + nlocal));
-            pf->local[pf->nlocal++] = more;
+            pf->local[pf->nlocal++] = most;
         }
-        bool ok = ge0_with(pf, coef, sign > 0 ? lo : hi, rest);
+        bool ok = sign > 0 ? ge0(pf, rest) : ge0_with(pf, coef, most, rest);
         pf->nlocal = nlocal;
-        return ok || (bounded && ge0_with(pf, coef, poly_const(d, k), rest));
+        return ok || (sign < 0 && bounded && ge0_with(pf, coef, poly_const(d, k), rest));
     }
     if (info->kind != ATOM_DIV) return bounded && ge0_with(pf, coef, poly_const(d, k), rest);
     if (!info->positive) return false;
@@ -203,23 +203,23 @@ static bool ge0(Proof *pf, Poly p)
 
 bool prove_ge0(Domain *d, Poly p, uint32_t steps)
 {
-    return prove_ge0_where(d, NULL, 0, p, steps);
+    return prove_ge0_where(d, &(Runs){.n = 0}, p, steps);
 }
 
-bool prove_ge0_where(Domain *d, const Poly *fact, uint32_t nfacts, Poly p, uint32_t steps)
+bool prove_ge0_where(Domain *d, const Runs *runs, Poly p, uint32_t steps)
 {
     if (p.bad) return false;
     Interval range = poly_interval(d, p);
     if (range.lo >= 0) return true;
     /* One basic term is what its interval says, unless a fact says more. */
-    if (range.hi < 0 || (p.n == 1 && d->nge + nfacts == 0 && poly_level(d, p) == 0)) return false;
+    if (range.hi < 0 || (p.n == 1 && d->nge + runs->n == 0 && poly_level(d, p) == 0)) return false;
     DomScratch scratch = domain_scratch(d);
     Proof pf;
     pf.d = d;
     pf.steps = steps;
-    pf.nlocal = nfacts;
+    pf.nlocal = runs->n;
     pf.used = 0;
-    for (uint32_t i = 0; i < nfacts; i++) pf.local[i] = fact[i];
+    for (uint32_t i = 0; i < runs->n; i++) pf.local[i] = runs->more[i];
     bool ok = ge0(&pf, p);
     domain_release(d, scratch);
     return ok;
@@ -360,7 +360,7 @@ static bool atom_extreme(Search *s, AtomInfo *info, bool up, Poly *out)
     int64_t k = up ? info->hi : info->lo;
     bool bounded = up ? k != NO_HI : k != NO_LO;
     switch ((AtomKind)info->kind) {
-    case ATOM_INDEX: *out = poly_now(d, up ? info->b : info->a); return true;
+    case ATOM_INDEX: *out = up ? poly_now(d, info->b) : POLY_ZERO; return true;
     case ATOM_MIN:
     case ATOM_MAX: {
         Poly a, b;

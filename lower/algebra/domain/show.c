@@ -1,5 +1,5 @@
 /* Forms as text and as launch expressions. Both put back what the normal form took apart: remainders (x - q * d),
- * and atoms that a known multiple has replaced by scale * child + offset. */
+ * and atoms that a known multiple has replaced by scale * child + offset; text the indices that count from elsewhere than 0. */
 #include "lower/algebra/domain/inside.h"
 
 enum { LX_STEPS = 4096 };
@@ -50,6 +50,14 @@ static Poly with_parents(Domain *d, Poly p)
         p = next;
     }
     return p;
+}
+
+/* An index as what goes by its name, which is greater than it by where it counts from. */
+static Poly by_name(Domain *d, Atom x, void *unused)
+{
+    const AtomInfo *info = atom_info(d, x);
+    Poly p = raw_atom(d, x);
+    return info->kind == ATOM_INDEX && info->a.n ? raw_sub(d, p, with_values(d, poly_now(d, info->a), by_name, unused)) : p;
 }
 
 /* (num + den - 1) / den is ceil(num / den). */
@@ -133,7 +141,8 @@ static bool put_poly(Out *o, Poly p, Lx *out)
         if (k.terms[0].coef < 0) less[nless++] = x;
         else sum = put_sum(o, sum, false, x);
     }
-    rest = with_parents(d, rest);
+    rest = with_parents(d, o->all ? with_values(d, rest, by_name, NULL) : rest);
+    if (rest.bad) return false;
     for (int minus = 0; minus < 2; minus++) {
         for (uint32_t i = 0; i < rest.n; i++) {
             if ((rest.terms[i].coef < 0) != (minus == 1)) continue;

@@ -483,6 +483,13 @@ static Atom sym_atom(Lower *L, uint32_t i)
     return domain_param(L->d, name, i, lo, hi);
 }
 
+/* .. where a CTA runs. */
+static void at_least_one(Lower *L, Poly count)
+{
+    Poly one = poly_const(L->d, 1);
+    if (!domain_le(L->d, one, count)) domain_assume_le(L->d, one, count);
+}
+
 void scalars_begin(Lower *L)
 {
     static const char *const CTA[] = {"cta.x", "cta.y", "cta.z"};
@@ -503,14 +510,18 @@ void scalars_begin(Lower *L)
         L->scalars->sym[i] = poly_atom(d, L->scalars->sym_atom[i]);
     }
     facts(L);
+    const PStmt *only = only_across(k);
+    for (int i = 0; only && i < only->pipe->n; i++) { /* or no iteration is dealt */
+        const PStmt x = pipe_index(only->pipe, i);
+        if (!((scalar_uses(L, x.lo) | scalar_uses(L, x.value)) & ~USE_LAUNCH)) at_least_one(L, poly_sub(d, scalar_poly(L, x.value), scalar_poly(L, x.lo)));
+    }
     L->cluster_size = k->cluster[0] * k->cluster[1] * k->cluster[2];
     L->scalars->rank = poly_const(d, 0);
     int64_t scale = 1;
     for (int i = 0; i < 3; i++) {
         Poly count = scalar_poly(L, k->grid[i]);
         int64_t n;
-        Poly one = poly_const(d, 1);
-        if (!domain_le(d, one, count)) domain_assume_le(d, one, count); /* where a CTA runs */
+        at_least_one(L, count);
         if (poly_is_const(count, &n) && n == 1) {
             L->scalars->cta[i] = poly_const(d, 0);
         } else {

@@ -187,7 +187,7 @@ static bool guards_mention(Versions *v, const Box *b, Atom x)
 static Lost lasts(Versions *v, const LoopFrame *f, const Box *b)
 {
     if (!f->ranged) return LOST_VALUE;
-    bool varies = b->remote && (domain_depends(v->d, f->first) | domain_depends(v->d, f->last)) & (DEP_TEAM | DEP_RANK);
+    bool varies = b->remote && (domain_depends(v->d, f->from) | domain_depends(v->d, f->last)) & (DEP_TEAM | DEP_RANK);
     for (int i = 0; i < b->nguards && !varies; i++) varies = made_inside(v, f, b->guard[i]->whole.p);
     for (uint32_t i = 0; i < b->part.n && !varies; i++) varies = made_inside(v, f, b->part.lo[i]) || made_inside(v, f, b->part.hi[i]);
     return varies ? LOST_VALUE : LOST_NOT;
@@ -211,8 +211,8 @@ static bool swept(Versions *v, const LoopFrame *f, Box *b, bool *runs)
     Poly step = poly_const(d, k < 0 ? -k : k), by = poly_const(d, k);
     if (!le_forms(v, step, width)) return false;
     *runs = poly_is_const(width, &w) && w == (k < 0 ? -k : k); /* without turns it is empty then */
-    *lo = poly_add(d, rest, poly_mul(d, by, k > 0 ? f->first : f->last));
-    *hi = poly_add(d, end, poly_mul(d, by, k > 0 ? f->last : f->first));
+    *lo = k > 0 ? rest : poly_add(d, rest, poly_mul(d, by, f->last));
+    *hi = k > 0 ? poly_add(d, end, poly_mul(d, by, f->last)) : end;
     return true;
 }
 
@@ -246,10 +246,10 @@ static bool each_turn(Versions *v, const LoopFrame *f, const Box *b)
 {
     Domain *d = v->d;
     int64_t more;
-    if (!poly_is_const(poly_sub(d, f->last, f->first), &more) || more < 0 || more >= TURNS_MAX) return false;
+    if (!poly_is_const(f->last, &more) || more < 0 || more >= TURNS_MAX) return false;
     for (int64_t i = 0; i <= more; i++) {
         Box c = *b;
-        Poly at = poly_add(d, f->first, poly_const(d, i));
+        Poly at = poly_const(d, i);
         if (!guard_with(v, &c, f->index, at)) continue;
         for (uint32_t k = 0; k < c.part.n; k++) {
             c.part.lo[k] = domain_with(d, c.part.lo[k], f->index, at);

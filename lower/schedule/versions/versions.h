@@ -62,7 +62,7 @@ typedef struct TileRecord {
 typedef struct LoopFrame { /* one index */
     const PStmt *st;
     Atom index, before; /* newest when its body began */
-    Poly first, last;
+    Poly from, last;
     bool ranged;
     Guard runs, never;
 } LoopFrame;

@@ -297,9 +297,9 @@ static LoopFrame *frame_of(Versions *v, const PStmt *st, uint32_t id)
 {
     LoopFrame *f = arena_new(v->L->a, LoopFrame);
     *f = (LoopFrame){.st = st, .index = v->L->scalars->loops[id].atoms.index, .before = domain_newest(v->d)};
-    f->ranged = f->index && domain_range(v->d, f->index, &f->first, &f->last);
+    f->ranged = f->index && domain_range(v->d, f->index, &f->from, &f->last);
     if (!f->ranged) return f;
-    Lit runs = {.p = poly_sub(v->d, f->last, f->first)};
+    Lit runs = {.p = f->last};
     f->runs = (Guard){.whole = runs, .otherwise = &f->never, .st = st};
     f->never = (Guard){.whole = lit_not(v, runs), .otherwise = &f->runs, .st = st, .other = true};
     return f;

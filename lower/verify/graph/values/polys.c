@@ -150,7 +150,7 @@ static Poly of_index(PolyPlace *w, uint32_t loop, int depth)
     Poly count, lo = of_bounds(w, w->v->ops[loop], depth, &count);
     for (uint32_t i = 0; i < w->site->naround; i++)
         if (w->site->around[i].op == loop) return poly_add(w->p->d, lo, w->turn[i]);
-    return poly_atom(w->p->d, domain_index(w->p->d, "an index", lo, count, DEP_LOOP));
+    return poly_add(w->p->d, lo, poly_atom(w->p->d, domain_index(w->p->d, "an index", lo, count, DEP_LOOP)));
 }
 
 /* Of a tensor that no copy writes (E0706). Under a condition it may be another value. */
