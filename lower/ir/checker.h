@@ -24,7 +24,7 @@ typedef struct Checker {
     bool *created;      /* by policy: by init, or so far in this body */
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
     bool *var_of_one;   /* by variable: the same, in this body */
-    bool any_of_one, init_of_one; /* an elected thread alone has some value or variable of this body or of init, of init */
+    bool any_of_one; /* an elected thread alone has some value or variable of this body, or of init */
     bool *fresh;        /* by variable: of map.set */
     bool next_launched, waited; /* dep.launch, dep.wait: so far */
     bool any_maps;      /* there are such variables, or buffers of maps */
@@ -42,9 +42,9 @@ COLD void check_fail(Checker *c, const char *what);
 COLD void check_fail_operand(Checker *c, IrKey key, const char *what);
 
 /* The operands are there and of their kinds. */
-void check_rules(Checker *c, const IrOp *op);
-/* Before the ops of a body. */
-void check_body_rules(Checker *c);
+void check_rules(Checker *c, const IrOp *op, uint64_t has); /* has: bits of the operands' keys */
+/* Behind the ops of a body. */
+void check_owners(Checker *c);
 /* ---- check_maps.c: maps that the device makes ---- */
 void check_map_buffers(Checker *c); /* the kernel's */
 void check_map_set(Checker *c, const IrOp *op);
