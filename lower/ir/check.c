@@ -12,7 +12,7 @@ void check_fail(Checker *c, const char *what)
     if (c->error) return;
     const IrOp *op = &c->role->ops.v[c->at];
     const char *text = op->op < IR_OP_COUNT ? ir_op_info(op->op)->text : "?";
-    const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->role->name ? c->role->name : "";
+    const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->who->name ? c->who->name : "";
     bool is_role = c->body > 0 && c->body <= c->k->roles.n;
     c->error = arena_printf(c->arena, "kernel %s, %s%s, op %u (%s): %s", c->k->mf.name ? c->k->mf.name : "",
                             is_role ? "role " : "", body, c->at, text, what);
@@ -218,12 +218,15 @@ static void close_block(Checker *c, const IrOp *op)
     c->open[c->blocks[c->depth].op]--;
 }
 
-/* What the roles that are made of it ask for is asked of them. */
 static void check_tree_op(Checker *c, const IrOp *op)
 {
     const IrArg *ring = ir_find(op, IRK_RING), *bar = ir_find(op, IRK_BAR);
-    if (op->agent > c->k->roles.n) check_fail(c, "an agent that is not there");
-    else if (op->agent == 0 && (ring || bar)) check_fail(c, "what is done to rings and barriers some agent does");
+    if (op->agent > c->k->roles.n) {
+        check_fail(c, "an agent that is not there");
+        return;
+    }
+    check_at(c, op);
+    if (op->agent == 0 && (ring || bar)) check_fail(c, "what is done to rings and barriers some agent does");
     else if (op->op == IR_RELEASE && c->k->rings.v[ring->id].free == IR_NO_BAR) check_fail(c, "nobody waits until this ring is free");
     else if (op->op == IR_AWAIT && (c->k->bars.v[bar->id].ring == 0 || ir_part(op, bar, IRK_SLOT) == NULL || ir_part(op, bar, IRK_SLOT)->kind != IRA_TURN))
         check_fail(c, "awaits what is no event of a ring");
@@ -242,7 +245,7 @@ static void check_op(Checker *c, const IrOp *op)
     if (c->error) return;
     if (c->tree) check_tree_op(c, op);
     else if (ir_op_info(op->op)->group == IRG_RING) check_fail(c, "rings are of trees");
-    else check_rules(c, op, has);
+    if (c->error == NULL) check_rules(c, op, has);
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) {
@@ -343,7 +346,7 @@ static void check_plans(Checker *c)
 static void check_body(Checker *c, const IrRole *body)
 {
     bool *by_init = c->created, of_init = c->any_of_one;
-    c->role = body;
+    c->role = c->who = body;
     c->declared = arena_array(c->arena, uint32_t, c->k->vars.n);
     begin_block(c);
     c->created = arena_array(c->arena, bool, c->k->pols.n);
@@ -351,12 +354,12 @@ static void check_body(Checker *c, const IrRole *body)
     c->depth = 0;
     memset(c->open, 0, sizeof c->open);
     for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) check_op(c, &c->role->ops.v[c->at]);
-    if (c->error == NULL && !c->tree && c->any_of_one) check_owners(c);
+    if (c->error == NULL && c->any_of_one) check_owners(c);
     if (c->depth && c->error == NULL) {
         c->at = c->role->ops.n - 1;
         check_fail(c, "a block is not closed");
     }
-    if (c->body == 0) return; /* what init defines outside of its blocks the other bodies see */
+    if (body == &c->k->init) return; /* what init defines outside of its blocks the other bodies see */
     c->closed.v[c->inner] = true;
     c->created = by_init;
     c->any_of_one = of_init;
@@ -367,7 +370,19 @@ static void fail_kernel(Checker *c, const char *wrong)
     if (wrong) c->error = arena_printf(c->arena, "kernel %s: %s", c->k->mf.name ? c->k->mf.name : "", wrong);
 }
 
-const char *ir_check(Arena *a, const IrKernel *k)
+static void check_bodies(Checker *c, bool roles)
+{
+    const IrKernel *k = c->k;
+    check_body(c, &k->init);
+    c->tree = true;
+    if (k->tree.ops.n && c->error == NULL) check_body(c, &k->tree);
+    c->tree = false;
+    if (!roles && k->tree.ops.n && !c->own && !c->any_maps) c->body = k->roles.n + 1;
+    else c->body = 1;
+    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c, ir_body(k, c->body));
+}
+
+static const char *check(Arena *a, const IrKernel *k, bool roles)
 {
     Checker *c = arena_new(a, Checker);
     c->arena = a;
@@ -377,7 +392,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->created = arena_array(a, bool, k->pols.n);
     c->depth_of = arena_array(a, uint32_t, k->vars.n);
     c->of_one = arena_array(a, uint32_t, k->value_types.n);
-    c->var_of_one = arena_array(a, bool, k->vars.n);
+    c->var_of_one = arena_array(a, uint32_t, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     count_objects(c);
     check_layout(c);
@@ -387,14 +402,19 @@ const char *ir_check(Arena *a, const IrKernel *k)
     if (c->error == NULL) check_kernel_rules(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
     if (c->error == NULL) check_map_buffers(c);
-    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c, ir_body(k, c->body));
-    if (c->error == NULL && k->tree.ops.n) {
-        c->tree = true;
-        c->body = 1;
-        check_body(c, &k->tree);
-    }
+    if (c->error == NULL) check_bodies(c, roles);
     if (c->error == NULL) check_inits(c);
     if (c->error == NULL && k->mf.dependent && !(c->waited && c->next_launched)) fail_kernel(c, "it is dependent, and init has no dep.launch or no dep.wait");
     if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
     return c->error;
+}
+
+const char *ir_check(Arena *a, const IrKernel *k)
+{
+    return check(a, k, true);
+}
+
+const char *ir_check_tree(Arena *a, const IrKernel *k)
+{
+    return check(a, k, false);
 }

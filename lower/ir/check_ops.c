@@ -9,15 +9,15 @@
 
 static bool by_one(const Checker *c, const IrOp *op)
 {
-    return c->role->elect || op->elect;
+    return c->who->elect || op->elect;
 }
 
 static void check_who(Checker *c, const IrOp *op)
 {
     IrWho who = (IrWho)ir_op_info(op->op)->who;
-    if (op->elect && c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
+    if (op->elect && c->who->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (op->elect && (who == IRB_EACH || who == IRB_ALL)) check_fail(c, "an op that no single thread can do for the others");
-    else if (who == IRB_ALL && c->role->elect) check_fail(c, "is done by all threads of the role, which has one");
+    else if (who == IRB_ALL && c->who->elect) check_fail(c, "is done by all threads of the role, which has one");
     else if (who == IRB_ONE && !by_one(c, op)) check_fail(c, "is done by one thread");
 }
 
@@ -28,7 +28,7 @@ static void check_place(Checker *c, const IrOp *op)
         check_fail(c, "synchronisation of threads under a condition");
     switch ((IrOpcode)op->op) {
     case IR_LANES:
-        if (c->role->elect || c->role->warps != 1) check_fail(c, "lanes are of a role of one warp that is not elect");
+        if (c->who->elect || c->who->warps != 1) check_fail(c, "lanes are of a role of one warp that is not elect");
         break;
     case IR_TC_ALLOC:
     case IR_TC_KEEP:
@@ -75,8 +75,8 @@ static bool same_elected(const Checker *c, uint32_t a, uint32_t b)
 static uint32_t owner_of(const Checker *c, const IrOp *op)
 {
     const IrArg *var = op->op == IR_GET ? ir_find(op, IRK_VAR) : NULL;
-    if ((op->elect && op->dst) || (var && c->var_of_one[var->id])) return c->body + 1;
-    uint32_t owner = 0;
+    uint32_t owner = var ? c->var_of_one[var->id] : 0;
+    if (op->elect && op->dst) return c->body + 1;
     for (uint32_t i = 0; i < op->nargs && owner == 0; i++)
         if (op->args[i].kind == IRA_VAL) owner = c->of_one[op->args[i].id - 1];
     return owner == 0 && op->guard.pred ? c->of_one[op->guard.pred - 1] : owner;
@@ -86,28 +86,35 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
  * what a variable is found to be behind them is told again, to those before it in a loop. */
 static void find_owners(Checker *c)
 {
-    for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = false;
+    for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = 0;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < c->role->ops.n; i++) {
             const IrOp *op = &c->role->ops.v[i];
             const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
             if (var == NULL && op->dst == 0) continue;
+            check_at(c, op);
             uint32_t owner = owner_of(c, op);
-            if (var && !c->var_of_one[var->id] && (owner || op->elect)) changed = c->var_of_one[var->id] = true;
+            if (var && c->var_of_one[var->id] == 0 && (owner || op->elect)) {
+                c->var_of_one[var->id] = c->body + 1;
+                changed = true;
+            }
             if (owner && op->dst && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
         }
     }
 }
 
-/* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. A map is made by its whole warp. */
+/* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. A map is made by its whole warp.
+ * In the tree that is so where it is the same agent's; else the roles show it. */
 void check_owners(Checker *c)
 {
     find_owners(c);
     for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) {
         const IrOp *op = &c->role->ops.v[c->at];
+        check_at(c, op);
         uint32_t owner = ir_op_info(op->op)->group == IRG_SCALAR ? 0 : owner_of(c, op);
-        if (owner && (!by_one(c, op) || !same_elected(c, owner - 1, c->body) || op->op == IR_MAP_SET)) check_fail(c, "uses a value that only an elected thread has");
+        if (c->tree) c->own |= owner && (owner != op->agent + 1u || !by_one(c, op));
+        else if (owner && (!by_one(c, op) || !same_elected(c, owner - 1, c->body) || op->op == IR_MAP_SET)) check_fail(c, "uses a value that only an elected thread has");
     }
 }
 
@@ -134,7 +141,7 @@ static uint64_t warps_of_roles(const IrKernel *k)
 static void check_cta_sync(Checker *c, const IrOp *op)
 {
     int64_t id = ir_find(op, IRK_ID)->imm, threads = ir_find(op, IRK_THREADS)->imm;
-    bool inside = c->body > 0 && c->body <= c->k->roles.n, role = inside && threads == (int64_t)c->role->warps * WARP_THREADS;
+    bool inside = c->body > 0 && c->body <= c->k->roles.n, role = inside && threads == (int64_t)c->who->warps * WARP_THREADS;
     if (id < 0 || id >= NAMED_BARRIERS) check_fail_operand(c, IRK_ID, "is not from 0 to 15");
     if (threads <= 0 || threads % WARP_THREADS) check_fail_operand(c, IRK_THREADS, "is no multiple of 32");
     else if (!role && threads != c->k->mf.threads)
@@ -149,7 +156,7 @@ static void check_numbers(Checker *c, const IrOp *op, uint64_t has)
     if (op->op == IR_CTA_SYNC) check_cta_sync(c, op);
     if (op->op == IR_LANES && n->imm < 1) check_fail_operand(c, IRK_N, "is no number of turns");
     if (op->op == IR_GRP_WAIT && n->imm < 0) check_fail_operand(c, IRK_N, "is no number of groups");
-    if (op->op == IR_BAR_WAIT && has & IR_KEY(IRK_SCOPE) && ir_find(op, IRK_SCOPE)->id == IRC_GPU)
+    if (op->op != IR_FENCE_ACQREL && has & IR_KEY(IRK_SCOPE) && ir_find(op, IRK_SCOPE)->id == IRC_GPU)
         check_fail_operand(c, IRK_SCOPE, "is wider than a cluster, which has the barrier");
     if (of && of->kind == IRA_IMM && (of->imm < 0 || of->imm > UINT16_MAX)) check_fail_operand(c, IRK_BYTES_OF, "has more than 16 bits");
 }
@@ -323,7 +330,9 @@ void check_rules(Checker *c, const IrOp *op, uint64_t has)
     const char *tensor = c->any_tensor || tmem_op((IrOpcode)op->op) ? tmem_check_op(c->k, op) : NULL;
     if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
-    if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);
+    if (op->op != IR_MAP_SET || c->error) return;
+    if (c->tree) c->own = true;
+    else check_map_set(c, op);
 }
 
 void check_kernel_rules(Checker *c)

@@ -285,5 +285,8 @@ static inline bool ir_range_is(IrRange r) /* one number */
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and
  * offsets within their object, one BAR_INIT per barrier slot. NULL, or what is wrong (an internal error). */
 const char *ir_check(Arena *a, const IrKernel *k);
+/* Of a derived schedule: its roles are what project.c and count.c make of its tree, which is trusted; they are looked at where some ops
+ * mean what only their role shows: what an elected thread alone has, maps that are made. */
+const char *ir_check_tree(Arena *a, const IrKernel *k);
 
 #endif
