@@ -72,7 +72,7 @@ static void parts(Filter *f, IrOp *op, const IrArg *object, bool is_buf)
 
 static void one(Filter *f, IrOp *op, const IrOperand *o, const IrArg *was)
 {
-    IrArg x = was ? *was : (IrArg){.key = o->key, .kind = o->arg};
+    IrArg x = was ? *was : (IrArg){.key = o->key, .kind = o->arg == IRA_VAL ? IRA_IMM : o->arg};
     argument(f, &x);
     if (f->reading) ir_put(f->arena, op, x);
     if (x.kind == IRA_BUF || x.kind == IRA_BAR) parts(f, op, was ? was : &x, x.kind == IRA_BUF);
@@ -148,7 +148,7 @@ static void find_op(Filter *f, const char *text, IrOp *op)
     const char *dot = strrchr(text, '.');
     for (uint8_t i = 0; i < IR_OP_COUNT; i++) {
         const IrOpInfo *info = ir_op_info((IrOpcode)i);
-        bool any = info->result == IR_RESULT_ANY;
+        bool any = info->result >= IR_RESULT_NUM;
         size_t n = any && dot ? (size_t)(dot - text) : strlen(text);
         if (strlen(info->text) != n || strncmp(info->text, text, n) != 0) continue;
         op->op = i;
@@ -162,7 +162,7 @@ static void opcode(Filter *f, IrOp *op, bool result)
 {
     if (!f->reading) {
         filter_put(f, ir_op_info((IrOpcode)op->op)->text);
-        if (ir_op_info((IrOpcode)op->op)->result != IR_RESULT_ANY) return;
+        if (ir_op_info((IrOpcode)op->op)->result < IR_RESULT_NUM) return;
         text_char(f->out, '.');
         text_str(f->out, ir_type_text((IrType)op->type));
         return;

@@ -12,7 +12,7 @@ void check_fail(Checker *c, const char *what)
     if (c->error) return;
     const IrOp *op = &c->role->ops.v[c->at];
     const char *text = op->op < IR_OP_COUNT ? ir_op_info(op->op)->text : "?";
-    const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->role->name ? c->role->name : "";
+    const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->who->name ? c->who->name : "";
     bool is_role = c->body > 0 && c->body <= c->k->roles.n;
     c->error = arena_printf(c->arena, "kernel %s, %s%s, op %u (%s): %s", c->k->mf.name ? c->k->mf.name : "",
                             is_role ? "role " : "", body, c->at, text, what);
@@ -68,49 +68,42 @@ static IrType bits_of(uint32_t type)
     return elem_info((ElemType)type)->shared_bits == 64 ? IR_I64 : IR_I32;
 }
 
-/* IR_NONE: any integer. */
-static IrType wanted(const Checker *c, const IrOp *op, IrKey key)
+/* What another operand says of its type; IR_NONE: any integer. */
+static IrType stated_type(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
 {
-    static const uint8_t BY_KEY[IRK_KEYS] = {[IRK_COORDS] = IR_I32, [IRK_LOW] = IR_I32, [IRK_HIGH] = IR_I32, [IRK_RANK] = IR_I32, [IRK_MASK] = IR_I32, [IRK_BYTES_OF] = IR_I32,
-                                             [IRK_FROM] = IR_I64, [IRK_TO] = IR_I64, [IRK_BYTE] = IR_I64, [IRK_DIMS] = IR_I64, [IRK_PITCHES] = IR_I64};
-    const IrArg *var;
-    if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) return op->type;
+    const IrArg *other;
     switch ((IrOpcode)op->op) {
     case IR_VAR:
-    case IR_SET:
-        var = ir_find(op, IRK_VAR);
-        return var && var->id < c->k->vars.n ? c->k->vars.v[var->id].type : IR_NONE;
-    case IR_ST_ASYNC:
-    case IR_STS: return key == IRK_A ? IR_I64 : BY_KEY[key];
+    case IR_SET: return c->k->vars.v[ir_find(op, IRK_VAR)->id].type;
     case IR_ST_FILL:
-    case IR_RED_ASYNC: return key != IRK_A ? BY_KEY[key] : bits_of(ir_find(op, IRK_ELEM)->id);
-    case IR_THR_FILL: return key != IRK_VALUE ? BY_KEY[key] : bits_of(c->k->plans.v[ir_find(op, IRK_PLAN)->id].dst.type);
-    default: return BY_KEY[key];
+    case IR_RED_ASYNC: return bits_of(ir_find(op, IRK_ELEM)->id);
+    case IR_THR_FILL: return bits_of(c->k->plans.v[ir_find(op, IRK_PLAN)->id].dst.type);
+    case IR_CMP:
+        other = ir_find(op, key == IRK_A ? IRK_B : IRK_A);
+        return other && other->kind == IRA_VAL ? type_of(c, other->id) : IR_NONE;
+    case IR_CVT: /* of any */
+        if (arg->kind == IRA_VAL) return type_of(c, arg->id);
+        check_fail_operand(c, key, "is no value");
+        return IR_NONE;
+    default: /* recip */
+        if (op->type != IR_I64) check_fail_operand(c, key, "divides numbers of 64 bits");
+        return IR_I64;
     }
 }
 
-static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
+static void check_value(Checker *c, const IrOp *op, const IrOperand *o, const IrArg *arg)
 {
-    IrType want = wanted(c, op, key);
-    if (arg->kind == IRA_IMM) {
-        if (op->op == IR_CMP) {
-            const IrArg *other = ir_find(op, key == IRK_A ? IRK_B : IRK_A);
-            if (other && other->kind == IRA_VAL) want = type_of(c, other->id);
-        }
-        if (want == IR_I32 && (arg->imm < INT32_MIN || arg->imm > INT32_MAX))
-            check_fail_operand(c, key, "does not fit i32");
-        if (key == IRK_BYTES_OF && (arg->imm < 0 || arg->imm > UINT16_MAX))
-            check_fail_operand(c, key, "has more than 16 bits");
-        if (want == IR_PRED && (arg->imm & ~INT64_C(1))) check_fail_operand(c, key, "is no truth value");
-        return;
+    IrType want = o->type == IR_TYPE_OWN ? op->type : o->type == IR_TYPE_STATED ? stated_type(c, op, o->key, arg) : o->type;
+    if (arg->kind == IRA_VAL) {
+        IrType t = type_of(c, arg->id);
+        if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) check_fail_operand(c, o->key, o->type == IR_PRED ? "is no pred" : "has the wrong type");
+    } else if (arg->kind != IRA_IMM || o->type == IR_PRED) {
+        check_fail_operand(c, o->key, o->type == IR_PRED ? "is no pred" : "is no value");
+    } else if (want == IR_I32 && (arg->imm < INT32_MIN || arg->imm > INT32_MAX)) {
+        check_fail_operand(c, o->key, "does not fit i32");
+    } else if (want == IR_PRED && (arg->imm & ~INT64_C(1))) {
+        check_fail_operand(c, o->key, "is no truth value");
     }
-    if (arg->kind != IRA_VAL) {
-        check_fail_operand(c, key, "is no value");
-        return;
-    }
-    IrType t = type_of(c, arg->id);
-    if (op->op == IR_CVT || op->op == IR_CMP) return; /* checked with the op */
-    if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) check_fail_operand(c, key, "has the wrong type");
 }
 
 static void count_objects(Checker *c)
@@ -129,63 +122,65 @@ static void count_objects(Checker *c)
 }
 
 /* Returns how many it is: with its parts. */
-static uint32_t check_operand(Checker *c, const IrOp *op, const IrOperand *o, const IrArg *arg)
+static uint32_t check_object(Checker *c, const IrOp *op, const IrOperand *o, const IrArg *arg)
 {
     uint32_t id = arg->id - (o->arg == IRA_LX), words; /* launch expressions count from 1 */
-    if (o->kind == 'v') {
-        check_value(c, op, o->key, arg);
-    } else if (o->kind == 'p') {
-        if (arg->kind != IRA_VAL || type_of(c, arg->id) != IR_PRED) check_fail_operand(c, o->key, "is no pred");
-    } else if (arg->kind != o->arg || id >= c->count[o->arg]) {
-        check_fail_operand(c, o->key, o->kind == 'i' ? "is no number" : o->kind == 'w' ? "is no word of its list" : "is not what it must be");
-    } else if (o->arg == IRA_WORD) {
+    if (arg->kind != o->arg || id >= c->count[o->arg]) {
+        check_fail_operand(c, o->key, o->arg == IRA_IMM ? "is no number" : o->arg == IRA_WORD ? "is no word of its list" : "is not what it must be");
+        return 1;
+    }
+    switch ((IrArgKind)o->arg) {
+    case IRA_BUF: return 1 + check_parts(c, op, arg, c->k->bufs.v[id].slots, c->k->bufs.v[id].bytes);
+    case IRA_BAR: return 1 + check_parts(c, op, arg, c->k->bars.v[id].slots, 0);
+    case IRA_WORD:
         ir_words(o->key, &words);
         if (id >= words) check_fail_operand(c, o->key, "is no word of its list");
-    } else if (o->arg == IRA_BUF) {
-        return 1 + check_parts(c, op, arg, c->k->bufs.v[id].slots, c->k->bufs.v[id].bytes);
-    } else if (o->arg == IRA_BAR) {
-        return 1 + check_parts(c, op, arg, c->k->bars.v[id].slots, 0);
+        return 1;
+    case IRA_VAR:
+        if (op->op != IR_VAR && c->closed.v[c->declared[id]]) check_fail(c, "the variable is not in scope");
+        if (op->op == IR_GET && op->type != c->k->vars.v[id].type) check_fail(c, "the variable has another type");
+        return 1;
+    default: return 1;
     }
-    return 1;
 }
 
-/* They stand in the order of the op's row. */
-static void check_operands(Checker *c, const IrOp *op)
+/* They stand in the order of the op's row. Returns the bits of their keys. */
+static uint64_t check_operands(Checker *c, const IrOp *op)
 {
     const IrSignature *sig = ir_signature(op->op);
     const IrArg *at = op->args, *end = op->nargs ? at + op->nargs : at;
+    uint64_t has = 0;
     for (const IrOperand *o = sig->v; o < sig->v + sig->n && c->error == NULL; o++) {
-        if (at < end && at->key == o->key) {
-            do at += check_operand(c, op, o, at);
-            while (o->list && at < end && at->key == o->key);
-        } else if (!o->optional && !o->list) {
-            check_fail_operand(c, o->key, "is missing");
+        if (at == end || at->key != o->key) {
+            if (!o->optional && !o->list) check_fail_operand(c, o->key, "is missing");
+            continue;
         }
+        has |= IR_KEY(o->key);
+        do {
+            if (o->arg == IRA_VAL) check_value(c, op, o, at++);
+            else at += check_object(c, op, o, at);
+        } while (o->list && at < end && at->key == o->key);
     }
     if (at < end) check_fail(c, "operands that the op does not have");
+    return has;
 }
 
 /* ---- ops ---- */
 
-static IrType arg_type(Checker *c, const IrArg *arg)
+static void check_guard(Checker *c, const IrOp *op)
 {
-    return arg->kind == IRA_VAL ? type_of(c, arg->id) : IR_NONE;
+    if (op->guard.when == IRW_NEVER) check_fail(c, "an op that never happens");
+    else if (type_of(c, op->guard.pred) != IR_PRED) check_fail(c, "the guard is no pred");
+    else if (ir_op_info(op->op)->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)) check_fail(c, "an op that can't have a guard");
 }
 
-static void check_types(Checker *c, const IrOp *op)
+static void check_result(Checker *c, const IrOp *op)
 {
-    if (ir_op_info(op->op)->group != IRG_SCALAR && op->op != IR_LOOP) return;
-    bool integer = op->type == IR_I32 || op->type == IR_I64;
-    if (op->op == IR_CMP) {
-        IrType a = arg_type(c, &op->args[1]), b = arg_type(c, &op->args[2]);
-        if (a && b ? a != b : (a | b) == IR_PRED) check_fail(c, "operands of different types");
-    }
-    if (op->op == IR_CVT && (arg_type(c, &op->args[0]) == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
-    if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) check_fail(c, "arithmetic on what is no integer");
-    if (op->op == IR_LOOP && !integer) check_fail(c, "a loop's index is an integer");
-    if (op->op == IR_PARAM && !integer) check_fail(c, "a launch expression is an integer");
-    if (op->op == IR_GET && op->type != c->k->vars.v[ir_find(op, IRK_VAR)->id].type)
-        check_fail(c, "the variable has another type");
+    uint8_t result = ir_op_info(op->op)->result;
+    if ((result == IR_NONE) != (op->dst == 0)) check_fail(c, op->dst ? "defines a value" : "defines no value");
+    if (op->dst == 0) return;
+    bool one = result == IR_RESULT_ANY ? op->type >= IR_I32 && op->type <= IR_PRED : result == IR_RESULT_NUM ? op->type == IR_I32 || op->type == IR_I64 : op->type == result;
+    if (!one || op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1]) check_fail(c, "the result has another type");
 }
 
 static void define(Checker *c, uint32_t *block, const char *twice)
@@ -223,12 +218,15 @@ static void close_block(Checker *c, const IrOp *op)
     c->open[c->blocks[c->depth].op]--;
 }
 
-/* What the roles that are made of it ask for is asked of them. */
 static void check_tree_op(Checker *c, const IrOp *op)
 {
     const IrArg *ring = ir_find(op, IRK_RING), *bar = ir_find(op, IRK_BAR);
-    if (op->agent > c->k->roles.n) check_fail(c, "an agent that is not there");
-    else if (op->agent == 0 && (ring || bar)) check_fail(c, "what is done to rings and barriers some agent does");
+    if (op->agent > c->k->roles.n) {
+        check_fail(c, "an agent that is not there");
+        return;
+    }
+    check_at(c, op);
+    if (op->agent == 0 && (ring || bar)) check_fail(c, "what is done to rings and barriers some agent does");
     else if (op->op == IR_RELEASE && c->k->rings.v[ring->id].free == IR_NO_BAR) check_fail(c, "nobody waits until this ring is free");
     else if (op->op == IR_AWAIT && (c->k->bars.v[bar->id].ring == 0 || ir_part(op, bar, IRK_SLOT) == NULL || ir_part(op, bar, IRK_SLOT)->kind != IRA_TURN))
         check_fail(c, "awaits what is no event of a ring");
@@ -240,33 +238,23 @@ static void check_op(Checker *c, const IrOp *op)
         check_fail(c, "no such op");
         return;
     }
-    const IrOpInfo *info = ir_op_info(op->op);
     if (op->op == IR_ELSE || op->op == IR_END) close_block(c, op);
-    check_operands(c, op);
+    uint64_t has = check_operands(c, op);
+    if (op->guard.when != IRW_ALWAYS) check_guard(c, op);
+    check_result(c, op);
     if (c->error) return;
-    if (op->guard.when == IRW_NEVER) check_fail(c, "an op that never happens");
-    if (op->guard.pred && type_of(c, op->guard.pred) != IR_PRED) check_fail(c, "the guard is no pred");
-    if (op->guard.pred && (info->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)))
-        check_fail(c, "an op that can't have a guard");
-    uint8_t result = info->result;
-    if ((result == IR_NONE) != (op->dst == 0)) check_fail(c, op->dst ? "defines a value" : "defines no value");
-    if (op->dst && (op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1] ||
-                    op->type == IR_NONE || op->type > IR_PRED || (result != IR_RESULT_ANY && result != op->type)))
-        check_fail(c, "the result has another type");
-    if (c->error) return;
-    const IrArg *var = ir_find(op, IRK_VAR);
-    if (var && op->op != IR_VAR && c->closed.v[c->declared[var->id]]) check_fail(c, "the variable is not in scope");
-    check_types(c, op);
     if (c->tree) check_tree_op(c, op);
-    else if (info->group == IRG_RING) check_fail(c, "rings are of trees");
-    else check_rules(c, op);
+    else if (ir_op_info(op->op)->group == IRG_RING) check_fail(c, "rings are of trees");
+    if (c->error == NULL) check_rules(c, op, has);
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) {
-        define(c, &c->declared[var->id], "the variable is declared twice");
-        c->depth_of[var->id] = c->depth;
+        uint32_t var = ir_find(op, IRK_VAR)->id;
+        define(c, &c->declared[var], "the variable is declared twice");
+        c->depth_of[var] = c->depth;
     }
     if (op->dst) define(c, &c->defined[op->dst - 1], "the value is defined twice");
+    if (op->elect && (op->dst || op->op == IR_VAR || op->op == IR_SET)) c->any_of_one = true;
 }
 
 static void check_inits(Checker *c)
@@ -307,7 +295,9 @@ static int by_place(const void *a, const void *b)
 /* Of places in order neighbours overlap if any do. */
 static void check_overlaps(Checker *c, Places *all)
 {
-    if (all->n) qsort(all->v, all->n, sizeof *all->v, by_place);
+    bool in_order = true; /* as they mostly are */
+    for (uint32_t i = 1; i < all->n && in_order; i++) in_order = by_place(&all->v[i - 1], &all->v[i]) < 0;
+    if (!in_order) qsort(all->v, all->n, sizeof *all->v, by_place);
     for (uint32_t i = 1; i < all->n && c->error == NULL; i++) {
         const Place *p = &all->v[i - 1], *q = &all->v[i];
         bool later = p->number > q->number;
@@ -355,23 +345,24 @@ static void check_plans(Checker *c)
 
 static void check_body(Checker *c, const IrRole *body)
 {
-    bool *by_init = c->created;
-    c->role = body;
+    bool *by_init = c->created, of_init = c->any_of_one;
+    c->role = c->who = body;
     c->declared = arena_array(c->arena, uint32_t, c->k->vars.n);
     begin_block(c);
     c->created = arena_array(c->arena, bool, c->k->pols.n);
     for (uint32_t i = 0; i < c->k->pols.n; i++) c->created[i] = by_init[i];
     c->depth = 0;
     memset(c->open, 0, sizeof c->open);
-    if (!c->tree) check_body_rules(c);
     for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) check_op(c, &c->role->ops.v[c->at]);
+    if (c->error == NULL && c->any_of_one) check_owners(c);
     if (c->depth && c->error == NULL) {
         c->at = c->role->ops.n - 1;
         check_fail(c, "a block is not closed");
     }
-    if (c->body == 0) return; /* what init defines outside of its blocks the other bodies see */
+    if (body == &c->k->init) return; /* what init defines outside of its blocks the other bodies see */
     c->closed.v[c->inner] = true;
     c->created = by_init;
+    c->any_of_one = of_init;
 }
 
 static void fail_kernel(Checker *c, const char *wrong)
@@ -379,7 +370,19 @@ static void fail_kernel(Checker *c, const char *wrong)
     if (wrong) c->error = arena_printf(c->arena, "kernel %s: %s", c->k->mf.name ? c->k->mf.name : "", wrong);
 }
 
-const char *ir_check(Arena *a, const IrKernel *k)
+static void check_bodies(Checker *c, bool roles)
+{
+    const IrKernel *k = c->k;
+    check_body(c, &k->init);
+    c->tree = true;
+    if (k->tree.ops.n && c->error == NULL) check_body(c, &k->tree);
+    c->tree = false;
+    if (!roles && k->tree.ops.n && !c->own && !c->any_maps) c->body = k->roles.n + 1;
+    else c->body = 1;
+    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c, ir_body(k, c->body));
+}
+
+static const char *check(Arena *a, const IrKernel *k, bool roles)
 {
     Checker *c = arena_new(a, Checker);
     c->arena = a;
@@ -389,7 +392,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->created = arena_array(a, bool, k->pols.n);
     c->depth_of = arena_array(a, uint32_t, k->vars.n);
     c->of_one = arena_array(a, uint32_t, k->value_types.n);
-    c->var_of_one = arena_array(a, bool, k->vars.n);
+    c->var_of_one = arena_array(a, uint32_t, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     count_objects(c);
     check_layout(c);
@@ -399,14 +402,19 @@ const char *ir_check(Arena *a, const IrKernel *k)
     if (c->error == NULL) check_kernel_rules(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
     if (c->error == NULL) check_map_buffers(c);
-    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c, ir_body(k, c->body));
-    if (c->error == NULL && k->tree.ops.n) {
-        c->tree = true;
-        c->body = 1;
-        check_body(c, &k->tree);
-    }
+    if (c->error == NULL) check_bodies(c, roles);
     if (c->error == NULL) check_inits(c);
     if (c->error == NULL && k->mf.dependent && !(c->waited && c->next_launched)) fail_kernel(c, "it is dependent, and init has no dep.launch or no dep.wait");
     if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
     return c->error;
+}
+
+const char *ir_check(Arena *a, const IrKernel *k)
+{
+    return check(a, k, true);
+}
+
+const char *ir_check_tree(Arena *a, const IrKernel *k)
+{
+    return check(a, k, false);
 }

@@ -15,19 +15,17 @@ static const IrBuf *buf_of(const Checker *c, const IrOp *op, IrKey key)
 
 static void find_fresh(Checker *c)
 {
-    c->fresh = arena_array(c->arena, bool, c->k->vars.n);
     for (uint32_t b = 0; b < ir_bodies(c->k); b++) {
         const IrRole *r = ir_body(c->k, b);
         for (uint32_t i = 0; i < r->ops.n; i++) {
             const IrArg *x = r->ops.v[i].op == IR_MAP_SET ? ir_find(&r->ops.v[i], IRK_VAR) : NULL;
-            if (x && x->kind == IRA_VAR && x->id < c->k->vars.n) c->fresh[x->id] = c->any_maps = true;
+            if (x && x->kind == IRA_VAR && x->id < c->k->vars.n) c->fresh[x->id] = true;
         }
     }
 }
 
 void check_map_buffers(Checker *c)
 {
-    find_fresh(c);
     const IrKernel *k = c->k;
     uint64_t room = 0, at = 0;
     const char *name = k->mf.name ? k->mf.name : "";
@@ -44,6 +42,8 @@ void check_map_buffers(Checker *c)
                                     name, b->name);
         at = b->offset + (uint64_t)b->slots * IR_MAP_BYTES;
     }
+    c->fresh = arena_array(c->arena, bool, k->vars.n);
+    if (c->any_maps) find_fresh(c);
 }
 
 /* Whether everything that op `at` is made of is there when op `reset`, in front of it, is done, or is defined behind it in the
@@ -109,9 +109,6 @@ void check_map_set(Checker *c, const IrOp *op)
         check_fail_operand(c, IRK_MAP, "is of a kind that the device does not make");
     if (ir_list(op, IRK_DIMS, &first) != m->rank || ir_list(op, IRK_PITCHES, &first) + 1 != m->rank)
         check_fail(c, "has not the rank of the map");
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_VAL && c->of_one[op->args[i].id - 1])
-            check_fail(c, "uses a value that only an elected thread has");
     if (c->k->vars.v[var].type != IR_I64) check_fail_operand(c, IRK_VAR, "is no i64");
     check_alone(c, op);
     for (uint32_t i = 0; i < c->at; i++)

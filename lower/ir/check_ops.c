@@ -9,15 +9,15 @@
 
 static bool by_one(const Checker *c, const IrOp *op)
 {
-    return c->role->elect || op->elect;
+    return c->who->elect || op->elect;
 }
 
 static void check_who(Checker *c, const IrOp *op)
 {
     IrWho who = (IrWho)ir_op_info(op->op)->who;
-    if (op->elect && c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
+    if (op->elect && c->who->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (op->elect && (who == IRB_EACH || who == IRB_ALL)) check_fail(c, "an op that no single thread can do for the others");
-    else if (who == IRB_ALL && c->role->elect) check_fail(c, "is done by all threads of the role, which has one");
+    else if (who == IRB_ALL && c->who->elect) check_fail(c, "is done by all threads of the role, which has one");
     else if (who == IRB_ONE && !by_one(c, op)) check_fail(c, "is done by one thread");
 }
 
@@ -28,7 +28,7 @@ static void check_place(Checker *c, const IrOp *op)
         check_fail(c, "synchronisation of threads under a condition");
     switch ((IrOpcode)op->op) {
     case IR_LANES:
-        if (c->role->elect || c->role->warps != 1) check_fail(c, "lanes are of a role of one warp that is not elect");
+        if (c->who->elect || c->who->warps != 1) check_fail(c, "lanes are of a role of one warp that is not elect");
         break;
     case IR_TC_ALLOC:
     case IR_TC_KEEP:
@@ -71,54 +71,51 @@ static bool same_elected(const Checker *c, uint32_t a, uint32_t b)
     return a == b || (first_a && first_b);
 }
 
-/* 1 + the body whose elected thread alone has what the op works on or makes; 0: all have it. Operands may be anything
- * yet. */
+/* 1 + the body whose elected thread alone has what the op works on or makes; 0: all have it. */
 static uint32_t owner_of(const Checker *c, const IrOp *op)
 {
-    if (!c->any_of_one) return 0;
     const IrArg *var = op->op == IR_GET ? ir_find(op, IRK_VAR) : NULL;
+    uint32_t owner = var ? c->var_of_one[var->id] : 0;
     if (op->elect && op->dst) return c->body + 1;
-    if (var && var->id < c->k->vars.n && c->var_of_one[var->id]) return c->body + 1;
-    for (uint32_t i = 0; i <= op->nargs; i++) {
-        bool guard = i == op->nargs;
-        uint32_t v = guard ? op->guard.pred : op->args[i].kind == IRA_VAL ? op->args[i].id : 0;
-        if (v && v <= c->k->value_types.n && c->of_one[v - 1]) return c->of_one[v - 1];
-    }
-    return 0;
+    for (uint32_t i = 0; i < op->nargs && owner == 0; i++)
+        if (op->args[i].kind == IRA_VAL) owner = c->of_one[op->args[i].id - 1];
+    return owner == 0 && op->guard.pred ? c->of_one[op->guard.pred - 1] : owner;
 }
 
 /* Follows what elected threads draw, load or make through values and variables. A value is defined in front of its uses, so only
  * what a variable is found to be behind them is told again, to those before it in a loop. */
-void check_body_rules(Checker *c)
+static void find_owners(Checker *c)
 {
-    for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = false;
-    c->any_of_one = c->init_of_one; /* what other bodies define is out of scope */
-    for (uint32_t i = 0; i < c->role->ops.n && !c->any_of_one; i++) {
-        const IrOp *op = &c->role->ops.v[i];
-        c->any_of_one = op->elect && (op->dst || op->op == IR_VAR || op->op == IR_SET);
-    }
-    if (c->body == 0) c->init_of_one = c->any_of_one;
-    for (bool changed = c->any_of_one; changed;) {
+    for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = 0;
+    for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < c->role->ops.n; i++) {
             const IrOp *op = &c->role->ops.v[i];
             const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
             if (var == NULL && op->dst == 0) continue;
+            check_at(c, op);
             uint32_t owner = owner_of(c, op);
-            if (var && var->id < c->k->vars.n && !c->var_of_one[var->id] && (owner || op->elect))
-                changed = c->var_of_one[var->id] = true;
-            if (owner && op->dst && op->dst <= c->k->value_types.n && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
+            if (var && c->var_of_one[var->id] == 0 && (owner || op->elect)) {
+                c->var_of_one[var->id] = c->body + 1;
+                changed = true;
+            }
+            if (owner && op->dst && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
         }
     }
 }
 
-/* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. */
-static void check_uniform(Checker *c, const IrOp *op)
+/* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. A map is made by its whole warp.
+ * In the tree that is so where it is the same agent's; else the roles show it. */
+void check_owners(Checker *c)
 {
-    uint32_t owner = ir_op_info(op->op)->group == IRG_SCALAR ? 0 : owner_of(c, op);
-    if (owner == 0) return;
-    if (!by_one(c, op) || !same_elected(c, owner - 1, c->body))
-        check_fail(c, "uses a value that only an elected thread has");
+    find_owners(c);
+    for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) {
+        const IrOp *op = &c->role->ops.v[c->at];
+        check_at(c, op);
+        uint32_t owner = ir_op_info(op->op)->group == IRG_SCALAR ? 0 : owner_of(c, op);
+        if (c->tree) c->own |= owner && (owner != op->agent + 1u || !by_one(c, op));
+        else if (owner && (!by_one(c, op) || !same_elected(c, owner - 1, c->body) || op->op == IR_MAP_SET)) check_fail(c, "uses a value that only an elected thread has");
+    }
 }
 
 static void check_init(Checker *c, const IrOp *op)
@@ -144,7 +141,7 @@ static uint64_t warps_of_roles(const IrKernel *k)
 static void check_cta_sync(Checker *c, const IrOp *op)
 {
     int64_t id = ir_find(op, IRK_ID)->imm, threads = ir_find(op, IRK_THREADS)->imm;
-    bool inside = c->body > 0 && c->body <= c->k->roles.n, role = inside && threads == (int64_t)c->role->warps * WARP_THREADS;
+    bool inside = c->body > 0 && c->body <= c->k->roles.n, role = inside && threads == (int64_t)c->who->warps * WARP_THREADS;
     if (id < 0 || id >= NAMED_BARRIERS) check_fail_operand(c, IRK_ID, "is not from 0 to 15");
     if (threads <= 0 || threads % WARP_THREADS) check_fail_operand(c, IRK_THREADS, "is no multiple of 32");
     else if (!role && threads != c->k->mf.threads)
@@ -153,14 +150,15 @@ static void check_cta_sync(Checker *c, const IrOp *op)
         check_fail_operand(c, IRK_THREADS, "counts threads that have no role, and never come");
 }
 
-static void check_numbers(Checker *c, const IrOp *op)
+static void check_numbers(Checker *c, const IrOp *op, uint64_t has)
 {
-    const IrArg *n = ir_find(op, IRK_N), *scope = ir_find(op, IRK_SCOPE);
+    const IrArg *n = ir_find(op, IRK_N), *of = has & IR_KEY(IRK_BYTES_OF) ? ir_find(op, IRK_BYTES_OF) : NULL;
     if (op->op == IR_CTA_SYNC) check_cta_sync(c, op);
     if (op->op == IR_LANES && n->imm < 1) check_fail_operand(c, IRK_N, "is no number of turns");
     if (op->op == IR_GRP_WAIT && n->imm < 0) check_fail_operand(c, IRK_N, "is no number of groups");
-    if (op->op == IR_BAR_WAIT && scope && scope->id == IRC_GPU)
+    if (op->op != IR_FENCE_ACQREL && has & IR_KEY(IRK_SCOPE) && ir_find(op, IRK_SCOPE)->id == IRC_GPU)
         check_fail_operand(c, IRK_SCOPE, "is wider than a cluster, which has the barrier");
+    if (of && of->kind == IRA_IMM && (of->imm < 0 || of->imm > UINT16_MAX)) check_fail_operand(c, IRK_BYTES_OF, "has more than 16 bits");
 }
 
 /* [byte, byte + size) of the buffer's slot, as far as both are constants. */
@@ -187,7 +185,6 @@ static void check_ranges(Checker *c, const IrOp *op)
 /* Values from registers: st.async has .v2 and .v4, of at most 16 bytes, and red.async one value. */
 static void check_values(Checker *c, const IrOp *op)
 {
-    if (ir_find(op, IRK_RECIP) && op->type != IR_I64) check_fail_operand(c, IRK_RECIP, "divides numbers of 64 bits");
     if (op->op == IR_ST_BULK && (ir_find(op, IRK_BYTES)->imm <= 0 || ir_find(op, IRK_BYTES)->imm % 8))
         check_fail_operand(c, IRK_BYTES, "is no positive multiple of 8");
     if (op->op != IR_ST_FILL && op->op != IR_RED_ASYNC) return;
@@ -203,9 +200,8 @@ static void check_values(Checker *c, const IrOp *op)
 /* A plan has a side in global memory where its op says what that is. */
 static void check_plan(Checker *c, const IrOp *op)
 {
-    const IrArg *plan = ir_find(op, IRK_PLAN), *first;
-    if (plan == NULL) return;
-    const IrPlan *q = &c->k->plans.v[plan->id];
+    const IrPlan *q = &c->k->plans.v[ir_find(op, IRK_PLAN)->id];
+    const IrArg *first;
     bool load = op->op == IR_THR_LOAD, store = op->op == IR_THR_STORE;
     if (q->src.global != load || q->dst.global != store) check_fail_operand(c, IRK_PLAN, "is not for the memory that the op names");
     if (!load && !store) return;
@@ -231,8 +227,7 @@ static void check_cluster(Checker *c, const IrOp *op)
     const uint32_t *size = c->k->mf.cluster;
     int64_t ctas = (int64_t)size[0] * size[1] * size[2];
     check_pair(c, op, ctas);
-    if (rank == NULL && mask == NULL) return;
-    if (ctas < 2) check_fail(c, "names another CTA, and the kernel has no cluster");
+    if ((rank || mask) && ctas < 2) check_fail(c, "names another CTA, and the kernel has no cluster");
     if (rank && mask) check_fail(c, "goes to one CTA or to those of a mask");
     if (rank && rank->kind == IRA_IMM && (rank->imm < 0 || rank->imm >= ctas))
         check_fail_operand(c, IRK_RANK, "is no CTA of the cluster");
@@ -247,7 +242,6 @@ static void check_reduction(Checker *c, const IrOp *op)
     const IrArg *rop = ir_find(op, IRK_ROP), *elem = ir_find(op, IRK_ELEM);
     const char *word, *type;
     uint32_t n;
-    if (rop == NULL) return;
     const char *name = ir_words(IRK_ROP, &n)[rop->id];
     InstrForm form = op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_BULK_REDUCE_PEER;
     bool ok = elem ? reduction_of(form, name, (ElemType)elem->id, &word, &type)
@@ -276,11 +270,10 @@ static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
 
 static void check_map(Checker *c, const IrOp *op)
 {
-    const IrArg *map = ir_find(op, IRK_MAP);
-    if (map == NULL || op->op == IR_MAP_PREFETCH || op->op == IR_MAP_SET) return;
-    const MfMap *m = &c->k->mf.maps.v[map->id];
+    const MfMap *m = &c->k->mf.maps.v[ir_find(op, IRK_MAP)->id];
     const MapModeInfo *i = map_mode(m->mode);
     bool in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
+    if (op->op == IR_MAP_PREFETCH || op->op == IR_MAP_SET) return;
     if ((in ? i->load[LOAD_CTA] : op->op == IR_TMA_STORE ? i->store : i->reduce) == FORM_COUNT) check_fail_operand(c, IRK_MAP, "is of a mode that does not do this");
     else check_coordinates(c, op, m);
 }
@@ -294,10 +287,9 @@ static bool has_param(const IrKernel *k, MfParamKind kind)
 
 static void check_policy(Checker *c, const IrOp *op)
 {
-    const IrArg *pol = ir_find(op, IRK_POL);
-    if (pol == NULL) return;
-    if (op->op == IR_POL_CREATE) c->created[pol->id] = true;
-    else if (!c->created[pol->id]) check_fail_operand(c, IRK_POL, "is not created in init, nor before this");
+    uint32_t pol = ir_find(op, IRK_POL)->id;
+    if (op->op == IR_POL_CREATE) c->created[pol] = true;
+    else if (!c->created[pol]) check_fail_operand(c, IRK_POL, "is not created in init, nor before this");
 }
 
 /* dependent.c says why. Init comes first, of all threads; so what stands there is said of all bodies. */
@@ -315,31 +307,32 @@ static void check_dependent(Checker *c, const IrOp *op)
     *once = true;
 }
 
-void check_rules(Checker *c, const IrOp *op)
+void check_rules(Checker *c, const IrOp *op, uint64_t has)
 {
     check_dependent(c, op);
     bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
-    bool maps = c->any_maps || IR_OP_KEYS[op->op] >> IRK_DESC & 1;
+    bool maps = c->any_maps || has & IR_KEY(IRK_DESC);
     if (plain && !op->elect && !c->open[IR_LANES] && !maps) return;
     check_who(c, op);
     if (!plain) check_place(c, op);
     if (c->open[IR_LANES]) check_lanes(c, op);
-    if (!plain) check_uniform(c, op);
     if (maps && c->error == NULL) check_map_use(c, op);
-    if (plain || (op->nargs == 0 && !tmem_op((IrOpcode)op->op))) return; /* it has nothing that is asked about below */
+    if (plain) return; /* it has nothing that is asked about below */
     if (op->op == IR_BAR_INIT) check_init(c, op);
-    check_numbers(c, op);
-    check_ranges(c, op);
-    check_values(c, op);
-    check_plan(c, op);
-    check_cluster(c, op);
-    check_reduction(c, op);
-    check_map(c, op);
-    check_policy(c, op);
+    if (has & (IR_KEY(IRK_N) | IR_KEY(IRK_ID) | IR_KEY(IRK_SCOPE) | IR_KEY(IRK_BYTES_OF))) check_numbers(c, op, has);
+    if (has & (IR_KEY(IRK_SRC) | IR_KEY(IRK_DST))) check_ranges(c, op);
+    if (has & (IR_KEY(IRK_SRC) | IR_KEY(IRK_DST))) check_values(c, op);
+    if (has & IR_KEY(IRK_PLAN)) check_plan(c, op);
+    if (has & (IR_KEY(IRK_RANK) | IR_KEY(IRK_MASK) | IR_KEY(IRK_BAR_RANK))) check_cluster(c, op);
+    if (has & IR_KEY(IRK_ROP)) check_reduction(c, op);
+    if (has & IR_KEY(IRK_MAP)) check_map(c, op);
+    if (has & IR_KEY(IRK_POL)) check_policy(c, op);
     const char *tensor = c->any_tensor || tmem_op((IrOpcode)op->op) ? tmem_check_op(c->k, op) : NULL;
     if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
-    if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);
+    if (op->op != IR_MAP_SET || c->error) return;
+    if (c->tree) c->own = true;
+    else check_map_set(c, op);
 }
 
 void check_kernel_rules(Checker *c)

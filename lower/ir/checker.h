@@ -12,7 +12,8 @@ typedef struct Checker {
     const IrKernel *k;
     const IrRole *role; /* the body at hand */
     bool tree;          /* it is the tree */
-    uint32_t body;      /* its number: ir_body */
+    const IrRole *who;  /* whose threads do the op at hand; the tree where all do that need it */
+    uint32_t body;      /* number of that: ir_body */
     uint32_t count[IRA_TURN]; /* by IrArgKind, of what the kernel has a list of: how many; UINT32_MAX elsewhere */
     uint32_t at;        /* op in the body */
     uint32_t *defined;  /* by value: the block that it is defined in, which is its scope, from 1; 0: not yet */
@@ -23,8 +24,9 @@ typedef struct Checker {
     bool **inits;       /* by barrier and slot: has its bar.init */
     bool *created;      /* by policy: by init, or so far in this body */
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
-    bool *var_of_one;   /* by variable: the same, in this body */
-    bool any_of_one, init_of_one; /* an elected thread alone has some value or variable of this body or of init, of init */
+    uint32_t *var_of_one; /* by variable: the same, in this body */
+    bool any_of_one; /* an elected thread alone has some value or variable of this body, or of init */
+    bool own;        /* what that means for the tree's ops the roles show; so it is with maps that are made */
     bool *fresh;        /* by variable: of map.set */
     bool next_launched, waited; /* dep.launch, dep.wait: so far */
     bool any_maps;      /* there are such variables, or buffers of maps */
@@ -41,10 +43,17 @@ typedef struct Checker {
 COLD void check_fail(Checker *c, const char *what);
 COLD void check_fail_operand(Checker *c, IrKey key, const char *what);
 
+/* At that op: in the tree its agent's threads do it. */
+static inline void check_at(Checker *c, const IrOp *op)
+{
+    if (!c->tree) return;
+    c->body = op->agent ? op->agent : 1;
+    c->who = op->agent ? &c->k->roles.v[op->agent - 1] : c->role;
+}
 /* The operands are there and of their kinds. */
-void check_rules(Checker *c, const IrOp *op);
-/* Before the ops of a body. */
-void check_body_rules(Checker *c);
+void check_rules(Checker *c, const IrOp *op, uint64_t has); /* has: bits of the operands' keys */
+/* Behind the ops of a body. */
+void check_owners(Checker *c);
 /* ---- check_maps.c: maps that the device makes ---- */
 void check_map_buffers(Checker *c); /* the kernel's */
 void check_map_set(Checker *c, const IrOp *op);

@@ -5,7 +5,7 @@
 #include "lower/ir/ops.h"
 
 /* The result column of ops.def: these names, or a minus sign, which `-+0` makes IR_NONE. */
-enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, any = IR_RESULT_ANY };
+enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, num = IR_RESULT_NUM, any = IR_RESULT_ANY };
 
 const IrOpInfo IR_OPS[IR_OP_COUNT] = {
 #define OP(id, text, result, group, who, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group, IRB_##who},
@@ -30,16 +30,19 @@ const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
 };
 _Static_assert(IRK_KEYS <= 64, "a bit for each key");
 
-static const IrSignature SIGNATURES[IR_OP_COUNT] = {
+const IrSignature IR_SIGNATURES[IR_OP_COUNT] = {
 #define IS(kind)                                                                                                       \
     (kind == 'm' ? IRA_MAP : kind == 'b' ? IRA_BUF : kind == 'r' ? IRA_BAR : kind == 't' ? IRA_TENSOR                    \
      : kind == 'l' ? IRA_POL : kind == 'x' ? IRA_VAR : kind == 'L' ? IRA_LX : kind == 'w' ? IRA_WORD                     \
-     : kind == 'q' ? IRA_PLAN : kind == 'g' ? IRA_RING : IRA_IMM)
-#define ARG(key, kind) {IRK_##key, kind, IS(kind), false, false, NULL},
-#define MAY(key, kind) {IRK_##key, kind, IS(kind), false, true, NULL},
-#define LIST(key, kind) {IRK_##key, kind, IS(kind), true, false, NULL},
-#define SOME(key, kind) {IRK_##key, kind, IS(kind), true, true, NULL},
-#define AS(before, key, kind) {IRK_##key, kind, IS(kind), false, false, before},
+     : kind == 'q' ? IRA_PLAN : kind == 'g' ? IRA_RING : kind == 'i' ? IRA_IMM : IRA_VAL)
+#define OF(kind)                                                                                                       \
+    (kind == 'h' ? IR_I32 : kind == 'd' ? IR_I64 : kind == 'p' ? IR_PRED : kind == 'o' ? IR_TYPE_OWN                     \
+     : kind == 'e' ? IR_TYPE_STATED : IR_NONE)
+#define ARG(key, kind) {IRK_##key, IS(kind), OF(kind), false, false, NULL},
+#define MAY(key, kind) {IRK_##key, IS(kind), OF(kind), false, true, NULL},
+#define LIST(key, kind) {IRK_##key, IS(kind), OF(kind), true, false, NULL},
+#define SOME(key, kind) {IRK_##key, IS(kind), OF(kind), true, true, NULL},
+#define AS(before, key, kind) {IRK_##key, IS(kind), OF(kind), false, false, before},
 #define OP(id, text, result, group, who, operands)                                                                     \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ir/ops.def"
@@ -49,6 +52,7 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #undef LIST
 #undef MAY
 #undef ARG
+#undef OF
 #undef IS
 };
 
@@ -144,11 +148,6 @@ bool ir_touches_global(const IrOp *op)
     case IR_MAP_SET: return true;
     default: return ir_op_info((IrOpcode)op->op)->group == IRG_COPY;
     }
-}
-
-const IrSignature *ir_signature(IrOpcode op)
-{
-    return &SIGNATURES[op];
 }
 
 const char *ir_before(const IrSignature *sig, unsigned i)

@@ -208,12 +208,14 @@ IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span);
 void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm);
 void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id);
 void ir_put(Arena *a, IrOp *op, IrArg arg);
+#define IR_KEY(key) (UINT64_C(1) << (key)) /* a set of keys */
 extern const uint64_t IR_OP_KEYS[]; /* by op: bits of the keys in its row of ops.def; no other is looked for */
 /* The first operand with that key, or NULL; lists (coords) stand one after the other. */
 static inline const IrArg *ir_find(const IrOp *op, IrKey key)
 {
-    for (uint32_t i = 0; i < op->nargs && IR_OP_KEYS[op->op] >> key & 1; i++)
-        if (op->args[i].key == key) return &op->args[i];
+    if (!(IR_OP_KEYS[op->op] & IR_KEY(key))) return NULL;
+    for (const IrArg *arg = op->args; arg < op->args + op->nargs; arg++)
+        if (arg->key == key) return arg;
     return NULL;
 }
 unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first);
@@ -268,5 +270,8 @@ Interval *ir_launch_ranges(Arena *a, const MfKernel *mf);
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and
  * offsets within their object, one BAR_INIT per barrier slot. NULL, or what is wrong (an internal error). */
 const char *ir_check(Arena *a, const IrKernel *k);
+/* Of a derived schedule: its roles are what project.c and count.c make of its tree, which is trusted; they are looked at where some ops
+ * mean what only their role shows: what an elected thread alone has, maps that are made. */
+const char *ir_check_tree(Arena *a, const IrKernel *k);
 
 #endif

@@ -4,12 +4,13 @@
 
 #include "lower/ir/ir.h"
 
-enum { IR_OPERANDS_MAX = 12, IR_RESULT_ANY = 255 };
+enum { IR_OPERANDS_MAX = 12, IR_RESULT_NUM = 254, IR_RESULT_ANY = 255 };
+enum { IR_TYPE_OWN = IR_PRED + 1, IR_TYPE_STATED }; /* of an operand: that of the op; that which another operand says */
 
 typedef struct IrOperand {
-    uint8_t key; /* IrKey */
-    char kind;   /* v p m b r t l x L i w: head of ops.def */
-    uint8_t arg; /* IrArgKind of what is neither v nor p */
+    uint8_t key;  /* IrKey */
+    uint8_t arg;  /* IrArgKind; IRA_VAL: a value, or an immediate where it is no IR_PRED */
+    uint8_t type; /* of IRA_VAL: IrType, or as above; IR_NONE: any integer */
     bool list, optional;
     const char *before; /* NULL: as keys.def has it */
 } IrOperand;
@@ -17,7 +18,11 @@ typedef struct IrSignature {
     uint8_t n;
     IrOperand v[IR_OPERANDS_MAX];
 } IrSignature;
-const IrSignature *ir_signature(IrOpcode op);
+extern const IrSignature IR_SIGNATURES[];
+static inline const IrSignature *ir_signature(IrOpcode op)
+{
+    return &IR_SIGNATURES[op];
+}
 
 const char *ir_before(const IrSignature *sig, unsigned i); /* what stands before operand i in the text form */
 

@@ -37,7 +37,7 @@ bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *c
 {
     (void)m;
     if (!ir_has_tree_proof(k)) return ir_verify_graph(a, d, k, false, certificate);
-    const char *malformed = ir_check(a, k);
+    const char *malformed = ir_check_tree(a, k);
     TreeFault fault;
     if (malformed) {
         diag_at(d, E0662, k->span, "%s", malformed);

@@ -73,10 +73,10 @@ static void count_op(const IrKernel *k, const IrOp *op)
         IrKey key = (IrKey)sig->v[i].key;
         const IrArg *a = ir_find(op, key);
         uint32_t n = 0;
-        const char *const *words = sig->v[i].kind == 'w' ? ir_words(key, &n) : NULL;
+        const char *const *words = sig->v[i].arg == IRA_WORD ? ir_words(key, &n) : NULL;
         if (sig->v[i].optional) row_hit(ROW_FORM, "%s %s %s", text, a ? "with" : "without", ir_key_text(key));
         if (a && words && a->id < n) row_hit(ROW_FORM, "%s %s=%s", text, ir_key_text(key), words[a->id]);
-        if (a && sig->v[i].kind == 'q' && op->op != IR_TC_LD && op->op != IR_TC_ST) count_plan(&k->plans.v[a->id]);
+        if (a && sig->v[i].arg == IRA_PLAN && op->op != IR_TC_LD && op->op != IR_TC_ST) count_plan(&k->plans.v[a->id]);
     }
     count_reduction(k, op);
 }

@@ -72,7 +72,7 @@ static void forms(const char *kind, IrOpcode op)
     const IrSignature *sig = ir_signature(op);
     for (unsigned i = 0; i < sig->n; i++) {
         uint32_t words = 0;
-        const char *const *word = sig->v[i].kind == 'w' && sig->v[i].key != IRK_ELEM ? ir_words((IrKey)sig->v[i].key, &words) : NULL;
+        const char *const *word = sig->v[i].arg == IRA_WORD && sig->v[i].key != IRK_ELEM ? ir_words((IrKey)sig->v[i].key, &words) : NULL;
         for (uint32_t w = 0; w < words; w++)
             add(kind, "%s %s=%s", ir_op_info(op)->text, ir_key_text((IrKey)sig->v[i].key), word[w]);
         if (sig->v[i].optional) {

@@ -365,6 +365,12 @@ static void test_tree_rules(void **state)
         {"work: await ids.full@n", "await ids.full@n", "some agent does"},
         {"work: await ids.full@n", "work: await ids.full[1]", "no event of a ring"},
         {"      load: done t@n\n", "      load: done t@n\n      work: release ids@n\n", "nobody waits until"},
+        {"elect release t@n, rank 1", "elect release t@n, rank 2", "no CTA of the cluster"},
+        {"-> t@n+512, bytes 512", "-> t@n+512, bytes 513", "more bytes than"},
+        {"await t.full@n, scope cluster", "await t.full@n, scope gpu", "wider than a cluster"},
+        {"load: st.shared", "load: elect st.shared", "role load, op 4 (st.shared): one thread runs the whole role"},
+        {"      load: done t@n\n", "      load: warp.sync\n      load: done t@n\n", "by all threads of the role"},
+        {"  param counter\n", "  param counter\n  dependent\n", "in front of dep.wait"},
         {"work: done t@n", "work: done u@n", "no ring has the name `u`"},
         {"work: done t@n", "rest: done t@n", "no agent has the name `rest`"},
         {"derived ring ids", "derived", "what has generations belongs to a ring"},
@@ -381,6 +387,32 @@ static void test_tree_rules(void **state)
         if (strstr(x.out.s, WRONG[i].text) == NULL) fail_msg("%s: %s", WRONG[i].text, x.out.s);
         finish(&x);
     }
+}
+
+static bool roles_are_seen(const char *from, const char *to)
+{
+    Fixture x;
+    begin(&x);
+    const char *at = strstr(TREE, from);
+    char *text = arena_printf(&x.arena, "%.*s%s%s", (int)(at - TREE), TREE, to, at + strlen(from));
+    IrModule *m = read_text(&x, text, strlen(text));
+    assert_non_null(m);
+    IrKernel *k = m->kernels.v[0];
+    assert_null(ir_check_tree(&x.arena, k));
+    ir_op(&x.arena, &k->roles.v[0], IR_OP_COUNT, (Span){0, 0});
+    assert_non_null(ir_check(&x.arena, k));
+    bool seen = ir_check_tree(&x.arena, k) != NULL;
+    finish(&x);
+    return seen;
+}
+
+/* Roles are what is made of the tree, and so is what is asked of them: but where another one may use what an elected thread has. */
+static void test_tree_alone(void **state)
+{
+    (void)state;
+    assert_false(roles_are_seen("    load: var", "    load: var"));
+    assert_false(roles_are_seen("    load: var next = 0\n", "    work: elect %w = ld.shared ids@n\n    work: elect st.shared ids@n, %w\n    load: var next = 0\n"));
+    assert_true(roles_are_seen("      %1 = get.i64 next\n", "      work: elect %1 = ticket.next 8\n"));
 }
 
 typedef struct Bad {
@@ -624,7 +656,7 @@ int main(void)
         cmocka_unit_test(test_text_has_everything),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_tree_round_trip),
-        cmocka_unit_test(test_tree_rules),
+        cmocka_unit_test(test_tree_rules), cmocka_unit_test(test_tree_alone),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_hostile_texts),
     };

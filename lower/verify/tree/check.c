@@ -238,13 +238,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
     if (!releaser && r->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     state_begin(&c->p, s, ring);
-    *marks(g) = (Marks){.apart = later == r->ctas ? bit(a) : 0, .held = releases, .busy = mask(r->used)};
-    memcpy(marks(g)->missed, r->waits, sizeof r->waits);
-    memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
-    for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
-    for (uint32_t e = 0; e < r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
-    memset(freed_of(g), FEW_MAX, r->ctas);
-    for (uint32_t i = 0; i < c->f.k->roles.n * r->ctas * KNOWERS; i++) unite(g, unknown_of(g, 0, 0, (int)i), r->facts);
+    if (later == r->ctas) marks(g)->apart = bit(a);
     for (uint32_t t = 0; t < r->ctas; t++) know(c, g, op, t);
     touch(c, s, a, ring);
     walk_sources_older(c, s, ring);

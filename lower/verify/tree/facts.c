@@ -245,6 +245,7 @@ static void use_event(TreeFacts *f, uint32_t i, uint32_t bar)
     name_ring(f, i, at->ring - 1);
     if (ir_op_info(op->op)->group == IRG_BARRIER && ir_find(op, IRK_RANK)) r->remote |= 1u << (at->event - 1);
     if (op->op == IR_TC_COMMIT) r->commits |= 1u << (at->event - 1);
+    if (op->op != IR_AWAIT && op->op != IR_BAR_ARRIVE && op->op != IR_TC_COMMIT) r->counts |= 1u << (at->event - 1);
 }
 
 static void use_rings(TreeFacts *f, uint32_t i)
@@ -342,21 +343,18 @@ static void add_to_sets(TreeRing *r, const TreeAccess *x)
     if (x->event) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
 }
 
-/* What of its accesses is asked for as sets, and where what stands in the record of one of its generations. */
+/* What of its accesses is asked for as sets. */
 static void lay_out(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     number_bits(f, ring);
     uint32_t all = f->k->roles.n * f->ctas, facts = frees_bit(r, 0);
     uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
-    uint64_t *at = sets(f, r, 5 + facts + 3 * all + r->nevents * f->ctas);
-    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->facts, &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
-    uint32_t n[] = {1, 1, 1, 1, 1, facts, all, all, all, 0};
+    uint64_t *at = sets(f, r, 4 + facts + 3 * all + r->nevents * f->ctas);
+    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
+    uint32_t n[] = {1, 1, 1, 1, facts, all, all, all, 0};
     for (size_t i = 0; i < sizeof n / sizeof *n; at += n[i++] * r->words) *each[i] = at;
-    for (uint32_t b = FACTS; b < r->base; b++) {
-        set_add(r->facts, b);
-        if (b < frees_bit(r, r->frees.n) && b >= facts) set_add(needs_of(r, begun_bit(r, r->frees.v[b - facts].to)), b);
-    }
+    for (uint32_t i = 0; i < r->frees.n; i++) set_add(needs_of(r, begun_bit(r, r->frees.v[i].to)), frees_bit(r, i));
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         add_to_sets(r, x);
@@ -368,19 +366,14 @@ static void lay_out(TreeFacts *f, uint32_t ring)
         }
         x->out = out[x->number];
     }
-    r->at_said = MARKS + all * KNOWERS * r->words;
-    r->at_unheard = r->at_said + r->frees.n * r->words;
-    r->at_part = r->at_unheard + r->nevents * f->ctas * r->words;
-    r->size = r->at_part + r->senders.n * r->words;
-    r->bytes = (2 * r->nevents + 1) * r->ctas + r->outs.n;
+    state_lay_out(f->a, r, f->k->roles.n);
 }
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
-    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .asked = arena_new(a, TreeAsked), .ring = arena_array(a, TreeRing, k->rings.n), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
     if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
-    if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
     for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_rings(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {

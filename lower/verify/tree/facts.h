@@ -72,7 +72,7 @@ typedef struct TreeRing {
     bool begins[TREE_AGENTS], releases[TREE_AGENTS];
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
-    uint32_t commits;  /* bits of events at which those of the tensor core arrive */
+    uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
     uint32_t nevents;
     uint32_t remote;   /* bits of events at which other CTAs arrive; REMOTE_FREE: of the free barrier */
     bool has_copies; /* something of it is asynchronous */
@@ -86,15 +86,16 @@ typedef struct TreeRing {
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
     uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
-    uint64_t *facts, *needs;                /* what is no access; by fact (needs_of) */
+    uint64_t *needs;                        /* by fact (needs_of) */
     uint64_t *own, *own_fences[2];          /* by agent and CTA: what its threads did synchronously; fences of what they wrote, or its elected thread alone */
     uint64_t *bound;                        /* by event and CTA: completes with the event there */
-    /* a generation's record, in words: state.h; and in bytes behind all of those */
+    /* a generation's record, in words: state.h; from at_bytes on it is made of bytes */
     uint32_t slots, words, ctas;
     uint32_t base; /* the first bit of accesses */
     VEC(TreeRelease) frees;
     VEC(TreeSender) senders;
-    uint32_t at_said, at_unheard, at_part, size, bytes;
+    uint32_t at_said, at_unheard, at_part, at_bytes, size;
+    uint64_t *begun_as; /* what it is when it begins: state_begin */
 } TreeRing;
 enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
@@ -112,6 +113,12 @@ typedef struct TreeLoop {
     bool turning; /* its index is looked at, and is .. */
     int64_t turn;
 } TreeLoop;
+
+typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
+    const Interval *launch; /* by expression of the launch */
+    TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
+    uint32_t turns; /* so often another index has been looked at */
+} TreeAsked;
 
 typedef struct TreeFacts {
     Arena *a;
@@ -131,9 +138,7 @@ typedef struct TreeFacts {
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
     const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
     const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
-    const Interval *launch; /* by expression of the launch: values.c */
-    TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
-    uint32_t *turns; /* so often another index has been looked at */
+    TreeAsked *asked; /* values.c */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
@@ -198,7 +203,6 @@ void tree_form(TreeFacts *f, uint32_t op); /* form.c */
 
 /* ---- values.c: values and polynomials, in the CTA of that rank; rank `ctas`: in any ---- */
 typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
-void tree_values(TreeFacts *f);
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
 Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);

@@ -1,7 +1,7 @@
 /* Numbers of accesses in a ring's records, which are of its last generations: what has surely left them gives its number to one
  * that is of its kind, so that long programs have short records. For that so many generations as there are slots begin in the walk
  * between the two, from the end of the outermost block around the one to the beginning of the other's. */
-#include "lower/verify/tree/facts.h"
+#include "lower/verify/tree/state.h"
 
 typedef struct Number {
     uint32_t number, behind; /* of accesses; how many have begun behind the last that has it */
@@ -41,6 +41,11 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
 {
     VEC(Kind) kinds = {NULL, 0, 0};
     uint32_t next = 0, before = 0, behind = 0, last = 0;
+    if (r->base + 2 * r->access.n <= WORD) { /* it is as short as it can be */
+        for (; r->numbers < r->access.n; r->numbers++) f->access.v[r->access.v[r->numbers]].number = r->numbers;
+        r->now = r->access.v;
+        return;
+    }
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         uint32_t at = 0, outer = x->op;

@@ -17,7 +17,7 @@ static bool may_turn(const TreeFacts *f, uint32_t at)
 
 bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
-    ++*f->turns;
+    f->asked->turns++;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around) {
         if (!may_turn(f, b - 1)) continue;
         TreeLoop *l = &f->loops.v[f->at[b - 1].loop - 1];

@@ -9,14 +9,27 @@ uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit)
     return UINT32_MAX;
 }
 
+void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
+{
+    r->at_said = MARKS + agents * r->ctas * KNOWERS * r->words;
+    r->at_unheard = r->at_said + r->frees.n * r->words;
+    r->at_part = r->at_unheard + r->nevents * r->ctas * r->words;
+    r->at_bytes = r->at_part + r->senders.n * r->words;
+    r->size = r->at_bytes + ((2 * r->nevents + 1) * r->ctas + r->outs.n + 7) / 8;
+    Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
+    *marks(g) = (Marks){.held = mask(r->releases), .busy = mask(r->used)};
+    memcpy(marks(g)->missed, r->waits, sizeof r->waits);
+    for (uint32_t i = 0; i < agents * r->ctas * KNOWERS; i++)
+        for (uint32_t b = FACTS; b < r->base; b++) set_add(unknown_of(g, 0, 0, (int)i), b);
+    memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
+    for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
+    for (uint32_t e = 0; e < r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
+    memset(freed_of(g), FEW_MAX, r->ctas);
+}
+
 static size_t ring_words(const TreeRing *r)
 {
     return (size_t)r->slots * r->size;
-}
-
-static size_t ring_bytes(const TreeRing *r)
-{
-    return ring_words(r) * sizeof(uint64_t) + (size_t)r->slots * r->bytes;
 }
 
 static size_t agent_words(const States *p)
@@ -28,7 +41,7 @@ static RingState *ring_alloc(States *p, uint32_t ring)
 {
     RingState *r = p->spare[ring];
     if (r) p->spare[ring] = r->next;
-    else r = arena_alloc(p->f->a, sizeof *r + ring_bytes(&p->f->ring[ring]));
+    else r = arena_alloc(p->f->a, sizeof *r + ring_words(&p->f->ring[ring]) * sizeof *r->v);
     r->users = 1;
     return r;
 }
@@ -91,18 +104,32 @@ void state_own(States *p, State *s, uint32_t ring)
     RingState *old = s->ring[ring];
     if (old->users == 1) return;
     s->ring[ring] = ring_alloc(p, ring);
-    memcpy(s->ring[ring]->v, old->v, ring_bytes(&p->f->ring[ring]));
+    memcpy(s->ring[ring]->v, old->v, ring_words(&p->f->ring[ring]) * sizeof *old->v);
     old->users--;
 }
 
 void state_begin(States *p, State *s, uint32_t ring)
 {
     const TreeRing *r = &p->f->ring[ring];
-    Generation g = generation(p, s, ring, 0);
-    memmove(g.w + r->size, g.w, (size_t)(r->slots - 1) * r->size * sizeof *g.w);
-    memmove(g.b + r->bytes, g.b, (size_t)(r->slots - 1) * r->bytes);
-    memset(g.w, 0, r->size * sizeof *g.w);
-    memset(g.b, 0, r->bytes);
+    uint64_t *v = s->ring[ring]->v;
+    memmove(v + r->size, v, (size_t)(r->slots - 1) * r->size * sizeof *v);
+    memcpy(v, r->begun_as, r->size * sizeof *v);
+}
+
+static uint64_t generation_meet(Generation g, Generation o)
+{
+    uint64_t more = 0;
+    uint8_t *x = few_of(g, 0);
+    const uint8_t *y = few_of(o, 0);
+    for (uint32_t i = 0; i < g.r->at_bytes; i++) {
+        more |= o.w[i] & ~g.w[i];
+        g.w[i] |= o.w[i];
+    }
+    for (size_t i = 0; i < (g.r->size - g.r->at_bytes) * sizeof *g.w; i++) {
+        more |= y[i] > x[i];
+        if (y[i] > x[i]) x[i] = y[i];
+    }
+    return more;
 }
 
 bool state_meet(States *p, State *s, State *t)
@@ -110,17 +137,10 @@ bool state_meet(States *p, State *s, State *t)
     uint64_t more = 0;
     for (uint32_t i = 0; i < p->f->k->rings.n; i++) {
         const TreeRing *r = &p->f->ring[i];
-        if (s->ring[i] == t->ring[i]) continue;
+        size_t bytes = ring_words(r) * sizeof *s->ring[i]->v;
+        if (s->ring[i] == t->ring[i] || memcmp(s->ring[i]->v, t->ring[i]->v, bytes) == 0) continue;
         state_own(p, s, i);
-        Generation g = generation(p, s, i, 0), o = generation(p, t, i, 0);
-        for (size_t j = 0; j < ring_words(r); j++) {
-            more |= o.w[j] & ~g.w[j];
-            g.w[j] |= o.w[j];
-        }
-        for (size_t j = 0; j < (size_t)r->slots * r->bytes; j++) {
-            more |= o.b[j] > g.b[j];
-            if (o.b[j] > g.b[j]) g.b[j] = o.b[j];
-        }
+        for (uint32_t b = 0; b < r->slots; b++) more |= generation_meet(generation(p, s, i, b), generation(p, t, i, b));
     }
     for (size_t i = 0; i < agent_words(p); i++) {
         more |= t->agents[i] & ~s->agents[i];

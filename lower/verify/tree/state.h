@@ -77,7 +77,6 @@ enum { OUT_WAITED = 1 /* each thread for its own */, OUT_OLD, OUT_NEW = UINT8_MA
 typedef struct Generation {
     const TreeRing *r;
     uint64_t *w;
-    uint8_t *b;
 } Generation;
 static inline Marks *marks(Generation g)
 {
@@ -102,7 +101,7 @@ static inline Set part_of(Generation g, uint32_t i) /* what the ring's i-th send
 /* Arrivals by CTA: FEW_MAX less the fewest, and the most. */
 static inline uint8_t *few_of(Generation g, uint32_t event)
 {
-    return g.b + event * 2 * g.r->ctas;
+    return (uint8_t *)(g.w + g.r->at_bytes) + event * 2 * g.r->ctas;
 }
 static inline uint8_t *most_of(Generation g, uint32_t event)
 {
@@ -135,13 +134,14 @@ typedef struct States { /* memory to be used again */
     State *spares;
 } States;
 
+void state_lay_out(Arena *a, TreeRing *r, uint32_t agents); /* where what stands in the record of a generation, and what it is when that begins */
 void states_init(States *p, const TreeFacts *f);
 State *state_new(States *p);
 State *state_copy(States *p, State *s);
 void state_drop(States *p, State *s);
 bool state_meet(States *p, State *s, State *t); /* s: on either way; t is given up. Is less known than in s? */
 void state_own(States *p, State *s, uint32_t ring); /* it is to be changed */
-void state_begin(States *p, State *s, uint32_t ring); /* a generation, of which nothing is known to have been; n - S is gone */
+void state_begin(States *p, State *s, uint32_t ring); /* a generation, of which nothing is known but what it needs; n - S is gone */
 static inline Set rings_of(const States *p, State *s, uint32_t agent, int kind)
 {
     return s->agents + (agent * AGENT_SETS + (uint32_t)kind) * p->words;
@@ -150,8 +150,7 @@ static inline Set rings_of(const States *p, State *s, uint32_t agent, int kind)
 static inline Generation generation(const States *p, const State *s, uint32_t ring, uint32_t back)
 {
     const TreeRing *r = &p->f->ring[ring];
-    uint64_t *v = s->ring[ring]->v;
-    return (Generation){r, v + (size_t)back * r->size, (uint8_t *)(v + (size_t)r->slots * r->size) + (size_t)back * r->bytes};
+    return (Generation){r, s->ring[ring]->v + (size_t)back * r->size};
 }
 
 #endif

@@ -39,6 +39,12 @@ static Range of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
     return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, INT32_MAX};
 }
 
+static Range of_launch(const TreeFacts *f, Lx x)
+{
+    if (f->asked->launch == NULL) f->asked->launch = ir_launch_ranges(f->a, &f->k->mf);
+    return f->asked->launch[x - 1];
+}
+
 static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
 
 static Range operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
@@ -58,7 +64,7 @@ static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
     static const uint8_t OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
                                              [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
     if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
-    if (op->op == IR_PARAM) return f->launch[ir_find(op, IRK_EXPR)->id - 1];
+    if (op->op == IR_PARAM) return of_launch(f, ir_find(op, IRK_EXPR)->id);
     if (op->op == IR_LANES) return (Range){0, ir_find(op, IRK_N)->imm - 1};
     if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return UNBOUNDED;
     Range x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
@@ -91,8 +97,11 @@ static Range in_its_type(const IrOp *op, Range r)
 /* What was found holds until the next turn. */
 static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
 {
-    TreeNumber *n = &f->number[rank][v - 1];
-    uint32_t turn = rank == f->ctas ? 1 : *f->turns + 1, at = f->defined[v - 1];
+    if (f->ctas == 1) rank = f->ctas; /* a CTA that is alone is any */
+    TreeNumber **numbers = &f->asked->number[rank];
+    if (*numbers == NULL) *numbers = arena_array(f->a, TreeNumber, f->k->value_types.n);
+    TreeNumber *n = &(*numbers)[v - 1];
+    uint32_t turn = rank == f->ctas ? 1 : f->asked->turns + 1, at = f->defined[v - 1];
     if (n->turn == turn) return n->is;
     const IrOp *op = tree_definition(f, v);
     n->turn = turn;
@@ -118,14 +127,6 @@ TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
     Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : interval_at(1);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
-}
-
-void tree_values(TreeFacts *f)
-{
-    f->launch = ir_launch_ranges(f->a, &f->k->mf);
-    f->turns = arena_new(f->a, uint32_t);
-    for (uint32_t s = 0; s <= f->ctas; s++) /* a CTA that is alone is any */
-        f->number[s] = s == 1 && f->ctas == 1 ? f->number[0] : arena_array(f->a, TreeNumber, f->k->value_types.n);
 }
 
 /* ---- polynomials ---- */
