@@ -266,6 +266,7 @@ typedef struct IrRange {
 extern const IrRange IR_ANY;
 /* By expression, from 0: what it is where a CTA runs. */
 IrRange *ir_launch_ranges(Arena *a, const MfKernel *mf);
+IrRange ir_range_of_type(ElemType type); /* of whole numbers in memory, and of arguments */
 /* Of exact numbers: what leaves 64 bits has no bound there. */
 IrRange ir_range_add(IrRange x, IrRange y);
 IrRange ir_range_times(IrRange x, int64_t k);

@@ -102,12 +102,19 @@ static bool of_counts(Verifier *v, Poly x, int64_t far)
     return false;
 }
 
+/* What comes round is a number in the runs, whatever it is made from: k - k / 2 * 2. */
+static bool settled(const Verifier *v, uint32_t at)
+{
+    const Round *r = v->operands[at].pure ? &v->rounds[v->ops[at]->dst - 1] : NULL;
+    return r && r->loops && !r->given && round_returns(r) && v->joint % r->turns == 0;
+}
+
 static bool compare_followed(Verifier *v, uint32_t at)
 {
     const IrOp *op = v->ops[at];
     const Round *r = &v->rounds[op->dst - 1];
     if (r->loops == 0 && (!r->given || op->op != IR_CMP)) return true;
-    if (r->loops && !r->given && round_returns(r)) return v->joint % r->turns == 0;
+    if (r->loops && !r->given && round_returns(r)) return settled(v, at);
     Site here = {.op = at};
     if (v->polys == NULL) v->polys = polys_new(v);
     Domain *d = polys_domain(v->polys);
@@ -163,12 +170,27 @@ static void fit(Verifier *v)
     if (!v->few && v->front + v->end && v->ring < all / 2) v->ring = all / 2;
 }
 
+/* By op: something uses it that is not settled. What a comparison comes to is asked of all that it compares. */
+static bool *asked_for(const Verifier *v)
+{
+    bool *asked = arena_array(v->arena, bool, v->nops + 1);
+    for (uint32_t i = v->nops; i-- > 0;) {
+        const IrOp *op = v->ops[i];
+        if (op->op == IR_CMP || settled(v, i) || (v->operands[i].pure && !asked[i])) continue;
+        if (op->guard.pred) asked[v->def[op->guard.pred - 1]] = true;
+        for (uint32_t j = 0; j < op->nargs; j++)
+            if (op->args[j].kind == IRA_VAL && (v->operands[i].pure || cones_steers(op, (IrKey)op->args[j].key))) asked[v->def[op->args[j].id - 1]] = true;
+    }
+    return asked;
+}
+
 void compare_prepare(Verifier *v)
 {
+    const bool *asked = asked_for(v);
     v->open = arena_array(v->arena, bool, v->nops + 1);
     v->front = v->end = 0;
     for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
-    for (uint32_t i = 0; i < v->nops; i++) v->open[i] = v->cone[i] & CONE_STEERS && !followed(v, i);
+    for (uint32_t i = 0; i < v->nops; i++) v->open[i] = v->cone[i] & CONE_STEERS && asked[i] && !followed(v, i);
     fit(v);
     nests_together(v);
 }

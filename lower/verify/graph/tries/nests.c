@@ -41,14 +41,13 @@ static void has(Nests *n, uint32_t thing)
     if (!n->marking) n->parent[root(n->parent, thing)] = root(n->parent, n->item);
 }
 
-/* An expression's value may be taken apart: values/ops.c. */
 static void has_expression(const Verifier *v, Nests *n, uint32_t x)
 {
     const LxNode *e = &v->k->mf.lx.nodes.v[x - 1];
     if (n->marking && n->counts[x - 1]) return;
     if (n->marking) n->counts[x - 1] = 1;
     else if (n->counts[x - 1]) has(n, n->exprs + x - 1);
-    if (e->op != LX_MIN && e->op != LX_MAX && e->op != LX_ADD && e->op != LX_SUB) return;
+    if (!lx_taken_apart(&v->k->mf.lx, x)) return;
     has_expression(v, n, e->a);
     has_expression(v, n, e->b);
 }
