@@ -113,8 +113,7 @@ typedef struct Verifier {
     uint32_t *nest; /* by op: the nest it is part of; 0: none */
 
     VEC(Choice) choices;
-    VEC(int64_t) limits; /* numbers that clip trip counts */
-    int64_t more;        /* by so much values are greater, too, since a loop that is made from them had too few turns */
+    VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
@@ -155,6 +154,7 @@ typedef struct Verifier {
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
     VEC(const View *) views; /* of all runs */
+    VEC(Side) shapes;        /* so, too: each once */
     VEC(Break) breaks;
     VEC(Draw) draws;
     VEC(Bound) bounds;

@@ -10,7 +10,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
+enum { CHOICES_MAX = 9, MIXED = 6, CHOICES_ALL = 4096 };
 enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
 
 typedef struct Values { /* to be tried */
@@ -73,8 +73,11 @@ static void limit(Verifier *v, int64_t k)
 
 bool choice_longer(Verifier *v, int64_t by)
 {
-    v->more += by;
-    return v->more <= LIMIT_MAX;
+    int64_t greatest = 0;
+    for (uint32_t i = 0; i < v->limits.n; i++)
+        if (v->limits.v[i] > greatest) greatest = v->limits.v[i];
+    vec_push(v->arena, &v->limits, greatest + by);
+    return greatest + by <= LIMIT_MAX;
 }
 
 static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
@@ -145,9 +148,8 @@ static bool chosen_already(Verifier *v, Form x)
 }
 
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
- * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting ones of few values may
- * be greater (of all, tries/turns.c tells). */
-static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
+ * one, then the other; part tells them apart. */
+static Form deciding(Verifier *v, Form x, uint32_t *part)
 {
     Forms *f = &v->f;
     for (int depth = 0; depth < 32; depth++) {
@@ -162,7 +164,6 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
                 if (*part >= PARTS_MAX) return 0;
-                if (!two && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
             } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
@@ -257,21 +258,19 @@ static bool fits(const Verifier *v, int64_t S, int64_t count)
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 
-static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset)
+static void add_counts(Verifier *v, Values *l, const Choice *c)
 {
     int64_t S = v->ring, counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, counts), n = 0;
     for (uint32_t i = 0; i < all; i++)
         if (fits(v, S, counts[i])) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
-        add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
+        add_value(l, c->scale == 1 || c->scale == -1 ? (counts[i] - c->constant) * c->scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {
         add_value(l, v->limits.v[i] + 1);
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
-    for (uint32_t i = 0; i < n && v->more; i++) add_value(l, v->more + counts[i]);
-    for (uint32_t i = 0; i < n && v->few && offset >= 1 && offset <= LIMIT_MAX; i++) add_value(l, offset + counts[i]);
 }
 
 /* Of a long loop two counts of at least 2 S + 1 turns that leave its remainder; it may have no more itself. */
@@ -424,17 +423,15 @@ void choice_remainder(Verifier *v, uint32_t op, Form of)
 static void add(Verifier *v, uint32_t op, Form x, bool alone)
 {
     Forms *f = &v->f;
-    int64_t offset = 0, scale;
     uint32_t part = 1;
-    Form leaf = deciding(v, x, &offset, &part);
+    Form leaf = deciding(v, x, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
     }
     const FormData *d = form_data(f, leaf);
     bool pred = of_condition(f, d);
-    int64_t constant = d->k;
-    scale = scale_of(d);
+    int64_t scale = scale_of(d);
     Choice c = {.op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
     const FormAtom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
     if (turns && turns->kind == ATOM_TURNS) c.key = (ChoiceKey){turns->a, turns->c, 0, 0};
@@ -452,14 +449,14 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     c.drawn = choice_drawn(v, c.of);
     if (pred) c.key.part = 0, c.key.family = family(f, c.of, FAMILY_FUEL);
     c.own = !pred && nests_own(v, c.of);
-    c.constant = constant;
+    c.constant = d->k;
     c.scale = scale;
     Values l = {.n = 0};
     if (pred) {
         add_value(&l, 1);
         add_value(&l, 0);
     } else {
-        add_counts(v, &l, &c, scale, constant, offset);
+        add_counts(v, &l, &c);
         only_long(v, &l, &c);
     }
     drop_impossible(f, c.of, &l);
