@@ -265,6 +265,7 @@ IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 bool *ir_launch_divisors(Arena *a, const MfKernel *mf);
 /* By expression, from 0: what it is where a CTA runs. */
 Interval *ir_launch_ranges(Arena *a, const MfKernel *mf);
+Interval ir_range_of_type(ElemType type); /* of whole numbers in memory, and of arguments */
 
 /* ---- well-formedness: check.c ---- */
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and

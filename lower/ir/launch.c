@@ -90,13 +90,18 @@ static void by_check(const LxPool *p, Lx cond, Interval *r)
     }
 }
 
+Interval ir_range_of_type(ElemType type)
+{
+    const ElemInfo *e = elem_info(type);
+    if (e->global_bits >= 64 || (e->kind != ELEM_UINT && e->kind != ELEM_SINT)) return UNBOUNDED;
+    int64_t half = INT64_C(1) << (e->global_bits - 1);
+    return e->kind == ELEM_UINT ? (Interval){0, 2 * half - 1} : (Interval){-half, half - 1};
+}
+
 static Interval of_scalar(const MfKernel *mf, int64_t sym)
 {
-    for (uint32_t i = 0; i < mf->scalars.n; i++) {
-        const MfScalar *s = &mf->scalars.v[i];
-        if (s->sym == sym && s->type == TYPE_S32) return (Interval){INT32_MIN, INT32_MAX};
-        if (s->sym == sym && s->type == TYPE_U32) return (Interval){0, UINT32_MAX};
-    }
+    for (uint32_t i = 0; i < mf->scalars.n; i++)
+        if (mf->scalars.v[i].sym == sym) return ir_range_of_type((ElemType)mf->scalars.v[i].type);
     return UNBOUNDED;
 }
 

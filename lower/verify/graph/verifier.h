@@ -10,7 +10,7 @@
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
  * judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
+ * tries/open.c, tries/turns.c, tries/remainders.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
  * ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
@@ -113,8 +113,7 @@ typedef struct Verifier {
     uint32_t *nest; /* by op: the nest it is part of; 0: none */
 
     VEC(Choice) choices;
-    VEC(int64_t) limits; /* numbers that clip trip counts */
-    int64_t more;        /* by so much values are greater, too, since a loop that is made from them had too few turns */
+    VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
@@ -130,6 +129,7 @@ typedef struct Verifier {
     bool *open;         /* by op: held open */
     uint32_t met_open;  /* one that is and came up in this run, + 1; 0: none */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
+    bool remainders;    /* some are chosen */
     bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
     bool silent;        /* nothing is reported now */
@@ -154,6 +154,7 @@ typedef struct Verifier {
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
     VEC(const View *) views; /* of all runs */
+    VEC(Side) shapes;        /* so, too: each once */
     VEC(Break) breaks;
     VEC(Draw) draws;
     VEC(Bound) bounds;

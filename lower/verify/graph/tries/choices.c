@@ -10,7 +10,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
+enum { CHOICES_MAX = 9, MIXED = 6, CHOICES_ALL = 4096 };
 enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
 
 typedef struct Values { /* to be tried */
@@ -42,7 +42,7 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
-enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128 };
+enum { PARTS_MAX = 256, LIMIT_MAX = 128 };
 
 static bool among(const int64_t *v, uint32_t n, int64_t k)
 {
@@ -73,8 +73,11 @@ static void limit(Verifier *v, int64_t k)
 
 bool choice_longer(Verifier *v, int64_t by)
 {
-    v->more += by;
-    return v->more <= LIMIT_MAX;
+    int64_t greatest = 0;
+    for (uint32_t i = 0; i < v->limits.n; i++)
+        if (v->limits.v[i] > greatest) greatest = v->limits.v[i];
+    vec_push(v->arena, &v->limits, greatest + by);
+    return greatest + by <= LIMIT_MAX;
 }
 
 static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
@@ -112,6 +115,7 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
 static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
 {
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
+    x = remainders_put(v, x);
     Form y = resolve_chosen(v, x, draws, by_trip), sum = x;
     for (uint32_t i = 0; y == 0 && sum && i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
@@ -144,9 +148,8 @@ static bool chosen_already(Verifier *v, Form x)
 }
 
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
- * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting ones of few values may
- * be greater (of all, tries/turns.c tells). */
-static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
+ * one, then the other; part tells them apart. */
+static Form deciding(Verifier *v, Form x, uint32_t *part)
 {
     Forms *f = &v->f;
     for (int depth = 0; depth < 32; depth++) {
@@ -161,7 +164,6 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
                 if (*part >= PARTS_MAX) return 0;
-                if (!two && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
             } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
@@ -256,21 +258,19 @@ static bool fits(const Verifier *v, int64_t S, int64_t count)
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 
-static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset)
+static void add_counts(Verifier *v, Values *l, const Choice *c)
 {
     int64_t S = v->ring, counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, counts), n = 0;
     for (uint32_t i = 0; i < all; i++)
         if (fits(v, S, counts[i])) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
-        add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
+        add_value(l, c->scale == 1 || c->scale == -1 ? (counts[i] - c->constant) * c->scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {
         add_value(l, v->limits.v[i] + 1);
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
-    for (uint32_t i = 0; i < n && v->more; i++) add_value(l, v->more + counts[i]);
-    for (uint32_t i = 0; i < n && v->few && offset >= 1 && offset <= LIMIT_MAX; i++) add_value(l, offset + counts[i]);
 }
 
 /* Of a long loop two counts of at least 2 S + 1 turns that leave its remainder; it may have no more itself. */
@@ -314,65 +314,64 @@ static uint32_t mixed(const Verifier *v, uint32_t n)
 
 enum { LAUNCH_FUEL = 64, FAMILY_FUEL = 6 };
 
-static bool launch_form(const Forms *f, Form x, int *fuel);
+/* Each atom in it, and what those are made from, is of kinds; fuel: so many may be looked at. */
+static bool made_of(const Forms *f, Form x, uint32_t kinds, int *fuel);
 
-static bool launch_atom(const Forms *f, uint32_t atom, int *fuel)
+static bool atom_made_of(const Forms *f, uint32_t atom, uint32_t kinds, int *fuel)
 {
     const FormAtom *a = atom_data(f, atom);
-    if (--*fuel < 0) return false;
-    switch ((FormAtomKind)a->kind) {
-    case ATOM_PARAM: return true;
-    case ATOM_OP: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel);
-    case ATOM_GT0:
-    case ATOM_EQ0: return launch_form(f, a->a, fuel);
-    case ATOM_PROD: return launch_atom(f, a->a, fuel) && launch_atom(f, a->b, fuel);
-    case ATOM_SEL: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel) && launch_form(f, a->c, fuel);
-    case ATOM_OPEN: return true;
-    default: return false;
-    }
+    const char *parts = form_parts(a);
+    const uint32_t part[] = {a->a, a->b, a->c};
+    bool all = --*fuel >= 0 && kinds >> a->kind & 1;
+    for (int i = 0; i < 3 && all; i++)
+        if (parts[i] != '-') all = parts[i] == 'f' ? made_of(f, part[i], kinds, fuel) : atom_made_of(f, part[i], kinds, fuel);
+    return all;
 }
 
-static bool launch_form(const Forms *f, Form x, int *fuel)
+static bool made_of(const Forms *f, Form x, uint32_t kinds, int *fuel)
 {
-    if (x == 0) return false;
-    for (uint32_t i = 0; i < form_data(f, x)->n; i++)
-        if (!launch_atom(f, form_data(f, x)->t[i].atom, fuel)) return false;
-    return true;
+    bool all = x != 0;
+    for (uint32_t i = 0; all && i < form_data(f, x)->n; i++) all = atom_made_of(f, form_data(f, x)->t[i].atom, kinds, fuel);
+    return all;
+}
+
+#define KIND(k) (UINT32_C(1) << (k))
+static const uint32_t OF_LAUNCH = KIND(ATOM_PARAM) | KIND(ATOM_OP) | KIND(ATOM_GT0) | KIND(ATOM_EQ0) | KIND(ATOM_PROD) | KIND(ATOM_SEL) | KIND(ATOM_OPEN);
+
+bool choice_of_kernel(const Verifier *v, Form x)
+{
+    int fuel = LAUNCH_FUEL;
+    return made_of(&v->f, x, OF_LAUNCH | KIND(ATOM_LOAD) | (v->dealt ? 0 : KIND(ATOM_SREG)), &fuel);
 }
 
 /* What a condition asks, but for the turn that asks it: those of one family are made again and again in turns around. */
-static uint32_t family(const Forms *f, Form x, int fuel);
+static Form family(Forms *f, Form x, int fuel);
 
-static uint32_t family_of_atom(const Forms *f, uint32_t atom, int fuel)
+static uint32_t family_of_atom(Forms *f, uint32_t atom, int fuel)
 {
-    const FormAtom *a = atom_data(f, atom);
-    uint32_t h = (a->kind * 256u + a->sub) * UINT32_C(0x9E3779B1);
-    switch ((FormAtomKind)a->kind) {
-    case ATOM_LOAD:
-    case ATOM_LEAF: return h + a->a; /* from the same tensor, or by the same op */
-    case ATOM_PARAM:
-    case ATOM_SREG: return h ^ a->a * UINT32_C(0x85EBCA6B) ^ a->b * UINT32_C(0xC2B2AE35);
-    case ATOM_PROD: return h + 3 * family_of_atom(f, a->a, fuel - 1) + family_of_atom(f, a->b, fuel - 1);
-    case ATOM_OP: return h + 3 * family(f, a->a, fuel - 1) + family(f, a->b, fuel - 1);
-    case ATOM_GT0:
-    case ATOM_EQ0: return h + family(f, a->a, fuel - 1);
-    case ATOM_SEL: return h + 5 * family(f, a->a, fuel - 1) + 3 * family(f, a->b, fuel - 1) + family(f, a->c, fuel - 1);
-    default: return h;
+    const FormAtom a = *atom_data(f, atom);
+    const char *parts = form_parts(&a);
+    const uint32_t part[] = {a.a, a.b, a.c};
+    uint32_t in[] = {0, 0, 0};
+    bool named = a.kind == ATOM_PARAM || a.kind == ATOM_SREG; /* of others only the tensor, or the op */
+    for (int i = 0; i < 3 && a.kind != ATOM_LOAD; i++) {
+        if (parts[i] == 'f') in[i] = family(f, part[i], fuel - 1);
+        else if (parts[i] == 'a') in[i] = family_of_atom(f, part[i], fuel - 1);
+        else if (named) in[i] = part[i];
     }
+    if (a.kind == ATOM_LOAD || a.kind == ATOM_LEAF) in[0] = a.a;
+    Form x = form_atom(f, (FormAtom){.kind = ATOM_FAMILY, .sub = a.kind, .type = a.sub, .a = in[0], .b = in[1], .c = in[2]});
+    return form_data(f, x)->t[0].atom;
 }
 
-static uint32_t family(const Forms *f, Form x, int fuel)
+static Form family(Forms *f, Form x, int fuel)
 {
-    if (x == 0 || fuel <= 0) return 1;
+    if (x == 0 || fuel <= 0) return 0;
     const FormData *d = form_data(f, x);
-    uint32_t h = (uint32_t)d->k + 7;
-    for (uint32_t i = 0; i < d->n; i++) /* in any order */
-        h += (uint32_t)d->t[i].c * (family_of_atom(f, d->t[i].atom, fuel) ^ UINT32_C(0x27D4EB2F)) *
-             UINT32_C(0x165667B1);
-    return h;
+    Form sum = form_const(f, d->k);
+    for (uint32_t i = 0; i < d->n; i++) sum = form_add(f, sum, d->t[i].c, form_of_atom(f, family_of_atom(f, d->t[i].atom, fuel)));
+    return sum;
 }
-
-static void add(Verifier *v, uint32_t op, Form x, uint32_t key);
 
 /* The answer to a draw, or, where work is drawn, the place of the CTA: that is the first one. */
 static bool drawn_atom(const Verifier *v, uint32_t atom)
@@ -391,41 +390,51 @@ bool choice_drawn(const Verifier *v, Form x)
     return false;
 }
 
-void choice_add(Verifier *v, uint32_t op, Form x)
+/* The choice is made from now on. */
+static void make(Verifier *v, Choice c, const Values *l)
 {
-    add(v, op, x, v->now->id);
+    uint32_t digits = 0;
+    if (l->full) verify_refuse(v, E0660, c.op, "this loop is clipped and shifted in too many ways to be proved");
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *other = &v->choices.v[i];
+        digits += other->owner == UINT32_MAX && !nests_apart(v, &c, other);
+        if (c.alone || other->alone || memcmp(&other->key, &c.key, sizeof c.key) != 0) continue;
+        if (other->owner == UINT32_MAX) c.owner = i;
+        c.turn++;
+    }
+    keep_values(v, &c, l);
+    if (c.owner != UINT32_MAX) follow(v, &c);
+    else if (digits == CHOICES_MAX) {
+        verify_refuse(v, E0660, c.op, "the kernel has too many loops and conditions of different length to be proved");
+        return;
+    }
+    vec_push(v->arena, &v->choices, c);
+    v->again = true;
 }
 
-/* Every condition is a choice of its own: all combinations are tried. */
-bool choice_guard(Verifier *v, uint32_t op, Form guard)
+void choice_remainder(Verifier *v, uint32_t op, Form of)
 {
-    int fuel = LAUNCH_FUEL;
-    if (!launch_form(&v->f, guard, &fuel)) return false;
-    add(v, op, guard, UINT32_MAX - v->choices.n);
-    return true;
+    Values l = {.n = 0};
+    for (int64_t k = 0; k <= form_data(&v->f, of)->hi; k++) add_value(&l, k);
+    v->remainders = true;
+    make(v, (Choice){.of = of, .op = op, .owner = UINT32_MAX, .remainder = true, .alone = true}, &l);
 }
 
-/* key: choices with the same one, at the same op, are made again and again in turns around. */
-static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
+static void add(Verifier *v, uint32_t op, Form x, bool alone)
 {
     Forms *f = &v->f;
-    int64_t offset = 0, scale;
     uint32_t part = 1;
-    Form leaf = deciding(v, x, &offset, &part);
+    Form leaf = deciding(v, x, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
     }
     const FormData *d = form_data(f, leaf);
     bool pred = of_condition(f, d);
-    int64_t constant = d->k;
-    scale = scale_of(d);
-    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key + ((part - 1) << PART_SHIFT)}};
+    int64_t scale = scale_of(d);
+    Choice c = {.op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
     const FormAtom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
-    if (turns && turns->kind == ATOM_TURNS) {
-        c.key[0] = turns->a;
-        c.key[1] = turns->c;
-    }
+    if (turns && turns->kind == ATOM_TURNS) c.key = (ChoiceKey){turns->a, turns->c, 0, 0};
     c.of = form_add(f, leaf, -1, form_const(f, d->k));
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);
@@ -438,36 +447,35 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         return;
     }
     c.drawn = choice_drawn(v, c.of);
-    if (pred && key == v->now->id) c.key[1] = family(f, c.of, FAMILY_FUEL) * v->threads.n + key;
+    if (pred) c.key.part = 0, c.key.family = family(f, c.of, FAMILY_FUEL);
     c.own = !pred && nests_own(v, c.of);
-    uint32_t digits = 0;
-    for (uint32_t i = 0; i < v->choices.n; i++) {
-        const Choice *other = &v->choices.v[i];
-        digits += other->owner == UINT32_MAX && !nests_apart(v, &c, other);
-        if (other->key[0] != c.key[0] || other->key[1] != c.key[1]) continue;
-        if (other->owner == UINT32_MAX) c.owner = i;
-        c.turn++;
-    }
-    c.constant = constant;
+    c.constant = d->k;
     c.scale = scale;
     Values l = {.n = 0};
     if (pred) {
         add_value(&l, 1);
         add_value(&l, 0);
     } else {
-        add_counts(v, &l, &c, scale, constant, offset);
+        add_counts(v, &l, &c);
         only_long(v, &l, &c);
     }
-    if (l.full) verify_refuse(v, E0660, op, "this loop is clipped and shifted in too many ways to be proved");
     drop_impossible(f, c.of, &l);
-    keep_values(v, &c, &l);
-    if (c.owner != UINT32_MAX) follow(v, &c);
-    else if (digits == CHOICES_MAX) {
-        verify_refuse(v, E0660, op, "the kernel has too many loops and conditions of different length to be proved");
-        return;
-    }
-    vec_push(v->arena, &v->choices, c);
-    v->again = true;
+    make(v, c, &l);
+}
+
+void choice_add(Verifier *v, uint32_t op, Form x)
+{
+    add(v, op, x, false);
+}
+
+/* Every condition is a choice of its own: all combinations are tried. */
+bool choice_guard(Verifier *v, uint32_t op, Form guard)
+{
+    int fuel = LAUNCH_FUEL;
+    if (remainders_try(v, op, guard)) return true;
+    if (!made_of(&v->f, guard, OF_LAUNCH, &fuel)) return false;
+    add(v, op, guard, true);
+    return true;
 }
 
 /* A choice that others follow has more positions than values: the mixed patterns. */

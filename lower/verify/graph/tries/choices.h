@@ -4,17 +4,24 @@
 
 #include "lower/verify/graph/values/forms.h"
 
+typedef struct ChoiceKey { /* choices that are made again and again in turns around have the same */
+    uint32_t op, thread; /* of a repeat: where it is left, and whose */
+    uint32_t part;
+    Form family; /* of a condition: what it asks but for the turn */
+} ChoiceKey;
 typedef struct Choice {
     Form of; /* normal form, without constant */
     const int64_t *value;
     uint32_t n, at;
     int64_t constant, scale; /* of the trip count that it was made for: scale * value + constant */
     uint32_t op;    /* the loop */
-    uint32_t key[2]; /* choices that are made again and again in turns around have the same */
+    ChoiceKey key;
+    bool alone; /* nothing that is made again */
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
     uint32_t turn;  /* how many of the owner's came before */
     bool own;       /* of the loop's nest alone: tries/nests.c */
     bool drawn;     /* made from the answer to a draw */
+    bool remainder; /* of is modulo a number: each of its values is tried (tries/remainders.c) */
 } Choice;
 typedef struct ValueList {
     const int64_t *v;
@@ -32,6 +39,7 @@ typedef struct Unlike { /* turns of a loop that conditions on its index tell apa
 typedef struct Round { /* of a value: tries/rounds.c */
     int64_t turns, step;  /* m times so many turns of any loop later it is a multiple of m * step more; turns 0: not known */
     bool bits;            /* for m that are powers of 2 */
+    bool exact;           /* m * step more: it is made from one loop or variable */
     uint64_t loops, vars; /* whose index, or what they hold, it is made from: a bit each */
     bool changes;         /* it may be another one in another turn, or for another thread */
     bool given;           /* made from launch values, or others that chosen trip counts may make a number */

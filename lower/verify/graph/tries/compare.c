@@ -3,9 +3,7 @@
  * - the same in all turns, or made from the index modulo a small constant;
  * - `k < c`: the turn at which it changes is one of the first F;
  * - `k + c < n` with n the end of the loop, and c small: the last E turns of every run are those of a longer one;
- * - of numbers of turns: `n < c`, and `n < m + c` of two loops. With more turns than c they all have it alike, those of the
- *   longest run, and it takes c + 1 of them away where it says that another loop has as many less.
- * Others are held open (tries/open.c): against another size, against twice the index, far from both ends, of two indices.
+ * Others are held open (tries/open.c): of sizes alone, against another size, against twice the index, far from both ends, of two indices.
  *
  * Several comparisons may meet, of one loop or of loops that roles pass side by side, so F and E are the farthest of
  * all. Between them a loop of 2 S + 1 turns has as many as it has without such comparisons, in which nothing but the remainders of
@@ -73,33 +71,11 @@ static bool against(Verifier *v, PolyPlace *w, uint32_t at, uint32_t loop, int64
     return true;
 }
 
-static int64_t constant_of(Poly p)
+/* What comes round is a number in the runs, whatever it is made from: k - k / 2 * 2. */
+static bool settled(const Verifier *v, uint32_t at)
 {
-    for (uint32_t i = 0; i < p.n; i++)
-        if (p.terms[i].natoms == 0) return p.terms[i].coef;
-    return 0;
-}
-
-/* Numbers of turns, and a number: chosen trip counts may decide it. far: how far those are from what they are made from. */
-static bool of_counts(Verifier *v, Poly x, int64_t far)
-{
-    Domain *d = polys_domain(v->polys);
-    uint32_t n;
-    const Poly *turns = polys_turns(v, &n);
-    int64_t k;
-    if (poly_is_const(x, &k)) {
-        if (k <= INT32_MIN || k >= INT32_MAX || !add_s64(far, k < 0 ? -k : k, &far) || far > v->base) return false;
-        reaches(&v->end, far + 1);
-        return true;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        Poly less = poly_sub(d, x, turns[i]), more = poly_add(d, x, turns[i]), rest = less.n < more.n ? less : more;
-        int64_t own = constant_of(turns[i]);
-        if (own <= INT32_MIN || own >= INT32_MAX) continue;
-        rest = poly_add(d, rest, poly_const(d, less.n < more.n ? own : -own));
-        if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, rest, own);
-    }
-    return false;
+    const Round *r = v->operands[at].pure ? &v->rounds[v->ops[at]->dst - 1] : NULL;
+    return r && r->loops && !r->given && round_returns(r) && v->joint % r->turns == 0;
 }
 
 static bool compare_followed(Verifier *v, uint32_t at)
@@ -107,7 +83,7 @@ static bool compare_followed(Verifier *v, uint32_t at)
     const IrOp *op = v->ops[at];
     const Round *r = &v->rounds[op->dst - 1];
     if (r->loops == 0 && (!r->given || op->op != IR_CMP)) return true;
-    if (r->loops && !r->given && round_returns(r)) return v->joint % r->turns == 0;
+    if (r->loops && !r->given && round_returns(r)) return settled(v, at);
     Site here = {.op = at};
     if (v->polys == NULL) v->polys = polys_new(v);
     Domain *d = polys_domain(v->polys);
@@ -124,7 +100,7 @@ static bool compare_followed(Verifier *v, uint32_t at)
         loop = one;
         loops++;
     }
-    if (loops == 0) return poly_is_const(x, &c) || of_counts(v, x, 0);
+    if (loops == 0) return poly_is_const(x, &c);
     if (loops != 1 || !domain_linear(d, x, index, &c, &rest) || c == INT64_MIN) return false;
     return against(v, &w, at, loop, c, rest);
 }
@@ -163,12 +139,27 @@ static void fit(Verifier *v)
     if (!v->few && v->front + v->end && v->ring < all / 2) v->ring = all / 2;
 }
 
+/* By op: something uses it that is not settled. What a comparison comes to is asked of all that it compares. */
+static bool *asked_for(const Verifier *v)
+{
+    bool *asked = arena_array(v->arena, bool, v->nops + 1);
+    for (uint32_t i = v->nops; i-- > 0;) {
+        const IrOp *op = v->ops[i];
+        if (op->op == IR_CMP || settled(v, i) || (v->operands[i].pure && !asked[i])) continue;
+        if (op->guard.pred) asked[v->def[op->guard.pred - 1]] = true;
+        for (uint32_t j = 0; j < op->nargs; j++)
+            if (op->args[j].kind == IRA_VAL && (v->operands[i].pure || cones_steers(op, (IrKey)op->args[j].key))) asked[v->def[op->args[j].id - 1]] = true;
+    }
+    return asked;
+}
+
 void compare_prepare(Verifier *v)
 {
+    const bool *asked = asked_for(v);
     v->open = arena_array(v->arena, bool, v->nops + 1);
     v->front = v->end = 0;
     for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
-    for (uint32_t i = 0; i < v->nops; i++) v->open[i] = v->cone[i] & CONE_STEERS && !followed(v, i);
+    for (uint32_t i = 0; i < v->nops; i++) v->open[i] = v->cone[i] & CONE_STEERS && asked[i] && !followed(v, i);
     fit(v);
     nests_together(v);
 }

@@ -15,7 +15,6 @@
  *   end if it does without the other.
  * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lower/verify/graph/tries/tries.h"
@@ -41,14 +40,13 @@ static void has(Nests *n, uint32_t thing)
     if (!n->marking) n->parent[root(n->parent, thing)] = root(n->parent, n->item);
 }
 
-/* An expression's value may be taken apart: values/ops.c. */
 static void has_expression(const Verifier *v, Nests *n, uint32_t x)
 {
     const LxNode *e = &v->k->mf.lx.nodes.v[x - 1];
     if (n->marking && n->counts[x - 1]) return;
     if (n->marking) n->counts[x - 1] = 1;
     else if (n->counts[x - 1]) has(n, n->exprs + x - 1);
-    if (e->op != LX_MIN && e->op != LX_MAX && e->op != LX_ADD && e->op != LX_SUB) return;
+    if (!lx_taken_apart(&v->k->mf.lx, x)) return;
     has_expression(v, n, e->a);
     has_expression(v, n, e->b);
 }
@@ -242,18 +240,6 @@ static uint32_t depth_of(const Verifier *v, uint32_t loop)
     return depth;
 }
 
-typedef struct Level { /* loops of one nest, as deep as each other, may be in a turn at the same time */
-    uint32_t nest, depth, loop;
-} Level;
-
-/* The deepest of a nest first. */
-static int by_level(const void *x, const void *y)
-{
-    const Level *a = x, *b = y;
-    if (a->nest != b->nest) return a->nest < b->nest ? -1 : 1;
-    return a->depth > b->depth ? -1 : a->depth < b->depth;
-}
-
 /* What tells turns of a loop apart. */
 static void add_unlike(const Verifier *v, uint32_t loop, Unlike *all)
 {
@@ -265,23 +251,24 @@ static void add_unlike(const Verifier *v, uint32_t loop, Unlike *all)
 }
 
 /* Where the turns of a loop differ by its index or by variables, it matters which of them those of a deeper loop are in, of its
- * role or another. */
+ * role or another: of loops as deep as each other any may be in a turn at the same time. */
 void nests_together(Verifier *v)
 {
-    uint32_t n = v->own.n, deepest = 0;
-    Level *all = arena_array(v->arena, Level, n);
+    Unlike *level = arena_array(v->arena, Unlike, v->deepest + 1);
+    uint32_t deepest = 0;
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
     v->both_ends = false;
-    for (uint32_t i = 0; i < n; i++) all[i] = (Level){v->nest[v->own.v[i]], depth_of(v, v->own.v[i]), v->own.v[i]};
-    if (n) qsort(all, n, sizeof *all, by_level);
-    for (uint32_t i = 0, end = 0; i < n; i = end) {
-        Unlike u = {0};
-        if (i == 0 || all[i].nest != all[i - 1].nest) deepest = all[i].depth;
-        for (; end < n && by_level(&all[i], &all[end]) == 0; end++) add_unlike(v, all[end].loop, &u);
-        if (all[i].depth == 0) continue;
-        v->both_ends |= u.end && (u.front || u.rounds);
-        bool differ = u.front || u.end || u.rounds;
-        for (uint32_t j = i; differ && all[i].depth < deepest && j < end; j++)
-            v->together[all[j].loop] = u.front + u.end + (u.rounds ? v->joint : 1);
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t depth = depth_of(v, v->own.v[i]);
+        add_unlike(v, v->own.v[i], &level[depth]);
+        if (depth > deepest) deepest = depth;
+    }
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t depth = depth_of(v, v->own.v[i]);
+        const Unlike *u = &level[depth];
+        if (depth == 0) continue;
+        v->both_ends |= u->end && (u->front || u->rounds);
+        if (depth < deepest && (u->front || u->end || u->rounds))
+            v->together[v->own.v[i]] = u->front + u->end + (u->rounds ? v->joint : 1);
     }
 }

@@ -2,7 +2,8 @@
  * Also which values and variables something is made from.
  *
  * m times `turns` turns of any loop later a value is a multiple of m times `step` more, for each m; step 0: it is the
- * same. So an index (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). When a variable comes back to what it held the runs show
+ * same. So an index (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). Of what is made from one loop, or one variable, step is how much more it
+ * is, so that k - k / 3 * 3 is (3, 0). When a variable comes back to what it held the runs show
  * (tries/period.c): here it counts as if it stayed.
  */
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
+
+enum { BITS = 64 };
 
 int64_t rounds_joint(int64_t a, int64_t b)
 {
@@ -35,23 +38,37 @@ static Round later(Round x, int64_t by)
     return mul_s64(x.turns, by, &x.turns) && mul_s64(x.step, by, &x.step) ? x : unknown(x);
 }
 
-static Round both(Round a, Round b)
+static bool exact(const Round *x)
 {
-    Round r = {.loops = a.loops | b.loops, .vars = a.vars | b.vars, .bits = a.bits || b.bits};
-    r.changes = a.changes || b.changes;
-    r.given = a.given || b.given;
-    int64_t turns = a.turns && b.turns ? rounds_joint(a.turns, b.turns) : INT64_MAX;
+    return !x->bits && (x->exact || x->step == 0);
+}
+
+/* Of one loop, or one variable: the last bits may stand for several. */
+static bool of_one(const Round *x)
+{
+    uint64_t last = UINT64_C(1) << (BITS - 1), of = x->loops ? x->loops : x->vars;
+    return !(x->loops && x->vars) && !(of & (of - 1)) && of != last;
+}
+
+/* x + sign * y; sign 0: what is made from both otherwise. */
+static Round both(Round x, Round y, int sign)
+{
+    Round r = {.loops = x.loops | y.loops, .vars = x.vars | y.vars, .bits = x.bits || y.bits};
+    r.changes = x.changes || y.changes;
+    r.given = x.given || y.given;
+    int64_t turns = x.turns && y.turns ? rounds_joint(x.turns, y.turns) : INT64_MAX, sum;
     if (turns == INT64_MAX) return r;
-    a = later(a, turns / a.turns);
-    b = later(b, turns / b.turns);
-    r.turns = a.turns && b.turns ? turns : 0;
-    r.step = r.turns ? gcd_s64(a.step, b.step) : 0;
+    x = later(x, turns / x.turns);
+    y = later(y, turns / y.turns);
+    r.turns = x.turns && y.turns ? turns : 0;
+    r.exact = r.turns && sign && exact(&x) && exact(&y) && of_one(&r) && (sign > 0 ? add_s64 : sub_s64)(x.step, y.step, &sum);
+    r.step = r.exact ? sum : r.turns ? gcd_s64(x.step, y.step) : 0;
     return r;
 }
 
 static Round times(Round x, int64_t k)
 {
-    return k > INT64_MIN && mul_s64(x.step, k < 0 ? -k : k, &x.step) ? x : unknown(x);
+    return mul_s64(x.step, k, &x.step) ? x : unknown(x);
 }
 
 /* After as many turns as it takes to be a multiple of m more. */
@@ -82,7 +99,7 @@ static Round masked(const IrOp *op, Round x, int64_t mask)
     if (below >= INT32_MAX) return unknown(x);
     while (low <= below) low *= 2;
     bool alike = op->op == IR_AND ? mask >= 0 : op->op == IR_OR && mask < 0;
-    return alike ? rest_of(x, low) : until(x, low);
+    return alike ? rest_of(x, low) : times(until(x, low), op->op == IR_XOR && mask < 0 ? -1 : 1);
 }
 
 static Round of_arg(const Verifier *v, const IrArg *arg)
@@ -93,15 +110,15 @@ static Round of_arg(const Verifier *v, const IrArg *arg)
 Round round_of_op(const Verifier *v, const IrOp *op)
 {
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    Round x = of_arg(v, a), y = of_arg(v, b), all = both(both(x, y), of_arg(v, ir_find(op, IRK_COND)));
+    Round x = of_arg(v, a), y = of_arg(v, b), all = both(both(x, y, 0), of_arg(v, ir_find(op, IRK_COND)), 0);
     int64_t k = 0;
     bool known = b && verify_number(v, b, &k), first = !known && a && verify_number(v, a, &k);
     switch ((IrOpcode)op->op) {
-    case IR_ADD:
-    case IR_SUB:
+    case IR_ADD: return both(x, y, 1);
+    case IR_SUB: return both(x, y, -1);
+    case IR_CVT: return x;
     case IR_SEL:
-    case IR_NOT:
-    case IR_CVT: return all;
+    case IR_NOT: return all;
     case IR_MUL: return known ? times(x, k) : first ? times(y, k) : all;
     case IR_SHL:
         if (known && k >= 0 && k < 31) return times(x, INT64_C(1) << k);
@@ -134,10 +151,11 @@ static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
     if (op->op == IR_GET)
         return (Round){.turns = 1,
                        .step = step,
+                       .exact = v->variable_bit[v->operands[at].var] != 0,
                        .vars = v->variable_bit[v->operands[at].var],
                        .given = v->given[v->operands[at].var]};
     if (loop_fixed(v, at)) return (Round){.turns = 1};
-    return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .loops = v->loop_bit[at]} : (Round){.given = true};
+    return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .exact = true, .loops = v->loop_bit[at]} : (Round){.given = true};
 }
 
 static bool sets(const IrOp *op)
@@ -176,8 +194,6 @@ void rounds_find(Verifier *v, int64_t step)
 }
 
 /* ---- what something is made from ---- */
-
-enum { BITS = 64 };
 
 static void add(Verifier *v, uint32_t by, const IrArg *arg, uint8_t bit);
 
@@ -225,6 +241,11 @@ static bool counts(const Verifier *v, IrKey key)
     return (v->loaded & v->stored) != 0 || (key != IRK_COORDS && key != IRK_INFO && key != IRK_FROM && key != IRK_TO);
 }
 
+bool cones_steers(const IrOp *op, IrKey key)
+{
+    return op->op == IR_IF || op->op == IR_LOOP || key == IRK_BYTES || key == IRK_OFFSET;
+}
+
 static void add_operand(Verifier *v, uint32_t at, const IrArg *arg)
 {
     IrOpcode op = (IrOpcode)v->ops[at]->op;
@@ -234,8 +255,7 @@ static void add_operand(Verifier *v, uint32_t at, const IrArg *arg)
     if (!scalar && key == IRK_OFFSET) add(v, at, arg, CONE_PLACE);
     if (!scalar && counts(v, key)) add(v, at, arg, CONE_LOADS);
     if (op == IR_BREAK) add(v, at, arg, CONE_ENDS);
-    bool steers = op == IR_IF || op == IR_LOOP || key == IRK_BYTES || key == IRK_OFFSET;
-    if (!v->operands[at].pure && steers) add(v, at, arg, CONE_STEERS);
+    if (!v->operands[at].pure && cones_steers(v->ops[at], key)) add(v, at, arg, CONE_STEERS);
 }
 
 /* A load that is left out gives another value than the element: where that counts, its condition steers. */

@@ -20,9 +20,16 @@ void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this num
 void choice_add(Verifier *v, uint32_t op, Form x);
 /* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */
 bool choice_guard(Verifier *v, uint32_t op, Form guard);
+bool choice_of_kernel(const Verifier *v, Form x); /* one number in all turns and roles */
+void choice_remainder(Verifier *v, uint32_t op, Form of); /* adds a choice of its values, from 0 to the greatest, and sets again */
 bool choice_next(Verifier *v); /* false: all have been tried */
 
 bool choice_longer(Verifier *v, int64_t by); /* choices from now on have greater values, too; false: too great ones */
+
+/* ---- remainders.c ---- */
+Form remainders_put(Verifier *v, Form x); /* x with what was chosen for remainders */
+/* op needs x to be a number, or known to hold. Where it takes a remainder that the launch decides it is chosen, and again set. */
+bool remainders_try(Verifier *v, uint32_t op, Form x);
 
 /* ---- constants.c ---- */
 bool constants_long(const IrKernel *k); /* it has such loops */
@@ -57,6 +64,7 @@ Form open_index(Verifier *v, uint32_t loop, Form turn); /* of v->now, which is i
 void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */
 /* The op's operand has to be a number in the runs; where middle turns are left out places and amounts, too. */
 bool cones_number(const Verifier *v, uint32_t op, IrKey key);
+bool cones_steers(const IrOp *op, IrKey key); /* of one that is no value: how often something happens, and to how much */
 void rounds_find(Verifier *v, int64_t step); /* step: by how much a variable is more in each turn */
 Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */
 int64_t rounds_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */

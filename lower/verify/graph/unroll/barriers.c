@@ -22,10 +22,11 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
     const IrArg *bar = verify_arg(v, op, IRK_BAR), *part = ir_part(v->ops[op], bar, IRK_SLOT);
     const IrBar *b = &v->k->bars.v[bar->id];
     int64_t n = 0;
-    if (part && !form_is_const(&v->f, run_value(v, part), &n)) {
+    if (part && !run_decided(v, op, part, &n)) {
         verify_refuse(v, E0660, op, "which slot of barrier %s this is, is known only at run time", b->name);
         return false;
     }
+    if (v->again) return false;
     if (n < 0 || n >= b->slots) {
         verify_refuse(v, E0658, op, "slot %lld of barrier %s, which has %u", (long long)n, b->name, b->slots);
         return false;

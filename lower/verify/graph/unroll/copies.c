@@ -23,10 +23,11 @@ bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, 
     const IrBuf *b = &v->k->bufs.v[obj->id];
     *out = (Bytes){.rank = rank, .buf = obj->id, .lo = byte ? run_value(v, byte) : form_const(f, 0)};
     if (b->lanes && !tensor_along(v, op, b, guard, out)) return false;
-    if (slot && !form_is_const(f, run_value(v, slot), &out->slot)) {
+    if (slot && !run_decided(v, op, slot, &out->slot)) {
         verify_refuse(v, E0660, op, "which slot of %s this is, is known only at run time", b->name);
         return false;
     }
+    if (v->again) return false;
     out->hi = form_add(f, out->lo, 1, bytes);
     if (out->slot >= 0 && out->slot < b->slots && bytes_within(v, guard, out->lo, out->hi, b->bytes)) return true;
     verify_refuse(v, E0658, op,

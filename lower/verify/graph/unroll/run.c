@@ -163,6 +163,17 @@ static Value held_open(Verifier *v, uint32_t index, Form plain)
     return value_of(x);
 }
 
+/* The operand of 32 bits is a loop's index, which lies within the bounds of the loop whatever its first turn and a number of turns add
+ * up to. */
+static bool index_fits(Verifier *v, const IrArg *arg)
+{
+    const IrOp *loop = verify_def(v, arg);
+    if (loop == NULL || loop->op != IR_LOOP) return false;
+    const Operands *o = &v->operands[v->def[arg->id - 1]];
+    Form lo = run_whole(v, o->a).x, hi = run_whole(v, o->b).x;
+    return lo && hi && form_data(&v->f, lo)->lo >= INT32_MIN && form_data(&v->f, hi)->hi <= INT64_C(1) + INT32_MAX;
+}
+
 static Value result_of(Verifier *v, uint32_t index, int depth)
 {
     const IrOp *op = v->ops[index];
@@ -180,7 +191,7 @@ static Value result_of(Verifier *v, uint32_t index, int depth)
     }
     bool trip = value_by_trip(c) || value_by_trip(a) || value_by_trip(b);
     if (op->op == IR_AND && (never(v, a) || never(v, b))) trip = false;
-    Form x = run_result(v, index, c.x, a.x, b.x);
+    Form x = op->op == IR_CVT && a.x && index_fits(v, o->a) ? a.x : run_result(v, index, c.x, a.x, b.x);
     if (!trip) return value_of(x);
     Form plain = plain_result(v, index, c, a, b);
     bool open = v->open[index] && form_is_const(&v->f, a.x, &k) && form_is_const(&v->f, b.x, &k);
@@ -223,9 +234,15 @@ Form run_value(Verifier *v, const IrArg *arg)
     return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH).x);
 }
 
+bool run_decided(Verifier *v, uint32_t op, const IrArg *arg, int64_t *k)
+{
+    Form x = run_value(v, arg);
+    return form_is_const(&v->f, x, k) || remainders_try(v, op, x);
+}
+
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k)
 {
-    if (form_is_const(&v->f, run_value(v, arg), k)) return true;
+    if (run_decided(v, op, arg, k)) return !v->again;
     verify_refuse(v, E0660, op, "%s of this %s is known only at run time", what, verify_op_text(v, op));
     return false;
 }
@@ -256,7 +273,9 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
                       v->k->mf.tensors.v[tensor].name);
     Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
     if (byte == 0 || guard == 0) return;
-    FormAtom x = {.kind = ATOM_LOAD, .type = op->type, .a = tensor, .b = byte, .c = guard, .lo = INT64_MIN, .hi = INT64_MAX};
+    Interval r = ir_range_of_type((ElemType)v->k->mf.tensors.v[tensor].type);
+    if (!form_is(&v->f, guard, 1) && r.lo > -1) r.lo = -1;
+    FormAtom x = {.kind = ATOM_LOAD, .type = op->type, .a = tensor, .b = byte, .c = guard, .lo = r.lo, .hi = r.hi};
     define(v, op->dst, value_of(form_atom(&v->f, x)));
 }
 

@@ -22,7 +22,9 @@ Value run_value_at(Verifier *v, const IrArg *arg);
 Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b); /* of a pure op */
 Value run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
 bool run_by_trip(const Verifier *v, const IrArg *arg);
-/* The value if it is a number; otherwise refused. */
+/* Whether it is the number *k, or again is set, for runs in which it is one. */
+bool run_decided(Verifier *v, uint32_t op, const IrArg *arg, int64_t *k);
+/* The value if it is a number, in this run; otherwise refused, or again is set. */
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
 /* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);

@@ -65,8 +65,7 @@ static bool same_atom(const FormAtom *x, const FormAtom *y)
     return x->kind == y->kind && x->sub == y->sub && x->type == y->type && x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
-/* Which of a, b and c of an atom are forms, and which atoms. */
-static const char *parts_of(const FormAtom *a)
+const char *form_parts(const FormAtom *a)
 {
     switch ((FormAtomKind)a->kind) {
     case ATOM_OP: return "ff-";
@@ -81,7 +80,7 @@ static const char *parts_of(const FormAtom *a)
 
 static FormAtom with_parts(const Forms *f, FormAtom a)
 {
-    const char *parts = parts_of(&a);
+    const char *parts = form_parts(&a);
     for (int i = 0; i < 3; i++) {
         uint32_t x = i == 0 ? a.a : i == 1 ? a.b : a.c;
         bool atom = parts[i] == 'a', form = parts[i] == 'f' && x;

@@ -35,6 +35,7 @@ typedef enum FormAtomKind {
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL,   /* a ? b : c, not taken apart */
+    ATOM_FAMILY, /* stands for all atoms of kind sub with equal parts: tries/choices.c */
     ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c */
 } FormAtomKind;
 typedef struct FormAtom {
@@ -110,6 +111,7 @@ static inline Form form_const(Forms *f, int64_t k)
 }
 Form form_atom(Forms *f, FormAtom a); /* depth and bounds of a as given; a known atom keeps its own */
 Form form_of_atom(Forms *f, uint32_t atom);
+const char *form_parts(const FormAtom *a); /* of a, b and c: 'f' a form (or 0), 'a' an atom */
 /* 0 if the result is no form: too long, or coefficients too large. */
 Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
 Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
@@ -147,7 +149,9 @@ bool form_nonneg_in_cases(Forms *f, Form x, int splits);
 bool form_le(Forms *f, Form x, Form y);
 /* The result of a pure op; operands may be 0. Never 0. */
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
+bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest); /* x is d * quotient + rest: false where those are no forms */
 bool form_not_zero(Forms *f, const IrKernel *k, Form x);
+bool lx_taken_apart(const LxPool *lx, uint32_t x); /* of a launch expression the form is made from those of its parts */
 Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
 Form form_bit(Forms *f, Form x, int64_t bit); /* of x, as a pred; 0: not known */
 

@@ -61,9 +61,25 @@ static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Range r)
                                    .hi = r.hi});
 }
 
+/* Of 32 bits the last ones of a sum are those of the sum of what its parts were before they lost theirs. */
+static Form before_wrapping(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    Form sum = x;
+    for (uint32_t i = 0; i < d->n && sum; i++) {
+        FormAtom a = *atom_data(f, d->t[i].atom);
+        if (a.kind != ATOM_OP || a.sub != IR_CVT || a.type != IR_I32) continue;
+        sum = form_add(f, form_add(f, sum, -d->t[i].c, form_of_atom(f, d->t[i].atom)), d->t[i].c, a.a);
+    }
+    return sum;
+}
+
 static Form or_opaque(Forms *f, Form x, const IrOp *op, Form a, Form b)
 {
-    return x && fits(range_of(f, x), op->type) ? x : opaque(f, op, a, b, type_range(op->type));
+    if (x && op->type == IR_I32 && !fits(range_of(f, x), IR_I32)) x = before_wrapping(f, x);
+    if (x && fits(range_of(f, x), op->type)) return x;
+    if (x && op->type == IR_I32) return opaque(f, &(IrOp){.op = IR_CVT, .type = IR_I32}, x, x, type_range(IR_I32));
+    return opaque(f, op, a, b, type_range(op->type));
 }
 
 static Form multiply(Forms *f, const IrOp *op, Form a, Form b)
@@ -96,6 +112,21 @@ bool form_not_zero(Forms *f, const IrKernel *k, Form x)
     return false;
 }
 
+bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest)
+{
+    const FormData *a = form_data(f, x);
+    int64_t k = floor_mod_s64(a->k, d);
+    *rest = form_const(f, k);
+    *quotient = form_const(f, (a->k - k) / d);
+    for (uint32_t i = 0; i < a->n && *rest && *quotient; i++) {
+        FormTerm t = a->t[i];
+        Form atom = form_of_atom(f, t.atom);
+        if (t.c % d == 0) *quotient = form_add(f, *quotient, t.c / d, atom);
+        else *rest = form_add(f, *rest, t.c, atom);
+    }
+    return *rest && *quotient;
+}
+
 /* a = q * b + r: terms that b divides go to q. PTX ISA, div, rem: what a division by 0 gives is not said, nor that it is the same
  * everywhere. */
 static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
@@ -107,19 +138,14 @@ static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
     }
     if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
-    Form rest = form_const(f, floor_mod_s64(x->k, d)), quotient = form_const(f, (x->k - floor_mod_s64(x->k, d)) / d);
-    for (uint32_t i = 0; i < x->n && rest && quotient; i++) {
-        FormTerm t = x->t[i];
-        Form atom = form_of_atom(f, t.atom);
-        if (t.c % d == 0) quotient = form_add(f, quotient, t.c / d, atom);
-        else rest = form_add(f, rest, t.c, atom);
-    }
-    if (rest == 0 || quotient == 0) return opaque(f, op, a, b, type_range(op->type));
+    Form rest, quotient;
+    if (!form_split(f, a, d, &quotient, &rest)) return opaque(f, op, a, b, type_range(op->type));
     Range r = range_of(f, rest);
     if (r.lo >= 0 && r.hi < d) return or_opaque(f, op->op == IR_MOD ? rest : quotient, op, a, b);
     if (op->op == IR_MOD) return opaque(f, op, rest, b, (Range){0, d - 1});
     r = type_range(op->type);
-    if (x->lo >= 0 && floor_div_s64(x->hi, d, &q)) r = (Range){x->lo / d, q};
+    if (x->lo > INT64_MIN && floor_div_s64(x->lo, d, &q)) r.lo = q;
+    if (floor_div_s64(x->hi, d, &q)) r.hi = q;
     return opaque(f, op, a, b, r);
 }
 
@@ -312,23 +338,30 @@ static Form constant(Forms *f, const IrOp *op)
     return form_const(f, k);
 }
 
-/* A launch expression: its minima, maxima and sums are taken apart, so that loops by a part of a bound end with it. They
- * are exact: a launch in which one leaves 64 bits is refused. */
+bool lx_taken_apart(const LxPool *lx, uint32_t x)
+{
+    const LxNode *n = &lx->nodes.v[x - 1];
+    if (n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD) return lx->nodes.v[n->b - 1].op == LX_CONST && lx->nodes.v[n->b - 1].k > 0;
+    return n->op == LX_MIN || n->op == LX_MAX || n->op == LX_ADD || n->op == LX_SUB;
+}
+
+/* A launch expression: its minima, maxima and sums are taken apart, so that loops by a part of a bound end with it; and what its
+ * quotients by numbers leave, for slots that are counted from there. They are exact: a launch in which one leaves 64 bits is refused. */
 static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x, int fuel)
 {
     const LxNode *n = &k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST && op->type == IR_I64) return form_const(f, n->k);
-    bool apart = fuel > 0 && op->type == IR_I64 &&
-                 (n->op == LX_MIN || n->op == LX_MAX || n->op == LX_ADD || n->op == LX_SUB);
     Form whole = 0;
-    if (apart) {
+    if (fuel > 0 && op->type == IR_I64 && lx_taken_apart(&k->mf.lx, x)) {
         Form a = launch_form(f, k, op, n->a, fuel - 1), b = launch_form(f, k, op, n->b, fuel - 1);
-        IrOp like = {.op = n->op == LX_MIN ? IR_MIN : IR_MAX, .type = IR_I64};
+        IrOpcode like = n->op == LX_MIN ? IR_MIN : n->op == LX_MAX ? IR_MAX : n->op == LX_DIV ? IR_DIV : IR_MOD;
         if (n->op == LX_ADD || n->op == LX_SUB) whole = form_add(f, a, n->op == LX_ADD ? 1 : -1, b);
-        else whole = extreme(f, &like, a, b);
+        else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), form_data(f, b)->k, a);
+        else whole = form_of_op(f, k, &(IrOp){.op = (uint8_t)like, .type = IR_I64}, 0, a, b);
     }
-    if (whole) return whole;
-    Range r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type);
+    Range r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
+    bool number = n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD;
+    if (whole && !(number && (is.lo < r.lo || is.hi > r.hi))) return whole; /* a check may say more of a quotient than its parts do */
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
@@ -368,9 +401,7 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, 
         break;
     case IR_CMP: return compare(f, op, a, b);
     case IR_SEL: return select(f, op, cond, a, b);
-    case IR_CVT:
-        if (a && fits(range_of(f, a), op->type)) return a;
-        return a && op->type == IR_I64 ? a : opaque(f, op, a, a, type_range(op->type));
+    case IR_CVT: return a && op->type == IR_I64 ? a : or_opaque(f, a, op, a, a);
     default: break;
     }
     return opaque(f, op, a, b, type_range(op->type));
