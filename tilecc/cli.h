@@ -45,7 +45,7 @@ int command_list_library(void);
 const char *file_base_name(const char *path);
 char *with_suffix(const char *path, const char *suffix); /* `path` with its last suffix replaced; from malloc */
 bool is_source(const CompileOptions *o, const char *text, size_t size); /* false after a complaint: compiled already */
-void say_result(const tilecc_result *r, bool json);
+int say_result(const tilecc_result *r, bool json); /* what is wrong; r NULL: no memory. Returns an exit code */
 /* Writes one or two files, and the make rule of -MD, to the first one's name with `suffix` where that is standard output. Returns an exit code. */
 int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFile *made, size_t n, const char *suffix);
 

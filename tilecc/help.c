@@ -24,7 +24,7 @@ static const Row ARGUMENTS[] = {
     {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, or a module of the library that is built in (std.rows); and which of its kernels where there are several"},
     {"a=in.npy", "a tensor from a file"},
     {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
-                             "to a file afterwards; sizes by name come from the other arguments"},
+                             "to a file afterwards; sizes by name come from the other arguments, compile-time names from the program and -D"},
     {"d=s32[64]~7%100", "a tensor made here: `~7` numbers by that seed, `~7%100` whole ones below 100, `~zeros`, `~iota` (0, 1, ..), `~perm` "
                         "(each of 0 to n - 1 once); `:out.npy` may follow"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},

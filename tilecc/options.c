@@ -176,7 +176,7 @@ static bool take(CommandLine *c, int id, char *arg)
         return true;
     case OPT_EMIT:
         k = choose(id, "--emit", arg);
-        o->c = k == 8 ? C_FOR_LIBTILE : k == 9 ? C_FOR_DRIVER : NO_C;
+        o->c = k == 9 ? C_FOR_LIBTILE : k == 10 ? C_FOR_DRIVER : NO_C;
         if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;

@@ -39,7 +39,9 @@ typedef enum tilecc_emit {
     TILECC_EMIT_CUBIN,
     TILECC_EMIT_PLAN,  /* --explain-plan */
     TILECC_EMIT_TREE,  /* of kernels with a derived schedule: one tree, every op with its agent, before it becomes roles */
-    TILECC_EMIT_SCHEDULES /* `KERNEL: SCHEDULE`, a line for each that a kernel could have: what `pin` takes */
+    TILECC_EMIT_SCHEDULES, /* `KERNEL: SCHEDULE`, a line for each that a kernel could have: what `pin` takes */
+    TILECC_EMIT_DEFINES /* `NAME=VALUE`, a line for each that `defines` may have: constants of the file, kernels (`kernel=copy`), and behind each kernel its
+                           compile-time parameters (`copy.BM=64|8`; without a value: `copy.BM=`) */
 } tilecc_emit;
 
 typedef enum tilecc_error_format { TILECC_HUMAN, TILECC_SHORT, TILECC_JSON } tilecc_error_format;

@@ -59,6 +59,17 @@ static int64_t call(Extent *x, const char *name, size_t n)
     return 1;
 }
 
+/* What the program calls a number. */
+static int64_t named(Extent *x, const char *name, size_t n)
+{
+    char text[64], *end;
+    snprintf(text, sizeof text, "%.*s", (int)n, name);
+    const char *value = n < sizeof text ? program_value(x->s->program, text) : NULL;
+    int64_t v = value ? strtoll(value, &end, 10) : 0;
+    x->wrong |= !value || *end;
+    return x->wrong ? 1 : v;
+}
+
 static int64_t term(Extent *x)
 {
     skip(x);
@@ -75,8 +86,7 @@ static int64_t term(Extent *x)
     if (n && eat(x, '(')) return call(x, from, n);
     size_t i = find_size(x->s, from, n);
     if (i < x->s->n) return tune_value(x->s, i, x->point);
-    x->wrong = true;
-    return 1;
+    return named(x, from, n);
 }
 
 static int64_t product(Extent *x)
@@ -334,9 +344,9 @@ static size_t points_of(const TuneSizes *s)
     return most < TUNE_POINTS ? most : TUNE_POINTS;
 }
 
-int tune_sizes(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k, double most)
+int tune_sizes(TuneSizes *s, const TuneOptions *opt, const Program *program, const tile_kernel *k, double most)
 {
-    *s = (TuneSizes){.npoints = 1};
+    *s = (TuneSizes){.npoints = 1, .program = program};
     if (!find_sizes(s, k)) return EXIT_USAGE;
     int code = take_args(s, opt, k);
     if (code != EXIT_OK) return code;
