@@ -163,8 +163,9 @@ class _Bound:
     """A call's arguments, bound: of one thread, for the time of the call."""
 
     def __init__(self, kernel, arguments, keywords):
-        self.kernel, self.values, self.copies, self.binds = kernel, {}, [], {}
+        self.kernel, self.values, self.binds = kernel, {}, {}
         self.results, self.made = [], []
+        self.places, self.blocks, self.copies = [], [], []  # (parameter, address, bytes); of the simulator: memory; (parameter, address, there, bytes)
         given = dict(keywords)
         names = kernel._names_for(arguments, given)
         arrays, makers = {}, {}
@@ -196,6 +197,8 @@ class _Bound:
             for p in self.parameters:
                 if p.name in makers:
                     self._make(p, makers[p.name])
+            if self.where[0] == CPU:
+                self._to_simulator()
         except BaseException:
             self.close()
             raise
@@ -245,24 +248,35 @@ class _Bound:
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' has a negative stride")
         size = 0 if 0 in a.shape else 1 + sum((n - 1) * s for n, s in zip(a.shape, strides or _row_major(a.shape)))
         size *= max(p.bits // 8, 1)
-        address = a.address
-        if self.where[0] == CPU:
-            address = self._to_simulator(p, a.address, size)
-        self._bind(p, address, size, shape, strides)
-
-    def _bind(self, p, address, size, shape, strides):
         n = len(shape)
-        how = (p.key, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None)
-        self.binds[p.key] = how
-        _check(native.bind(self.args, how[0], address, *how[1:], byref(self.error)), self.error)
-
-    def _to_simulator(self, p, address, size):
-        at = c_uint64()
-        _check(native.alloc(self.device, size, byref(at), byref(self.error)), self.error)
-        self.copies.append((p, address, at.value, size))
+        self.binds[p.key] = (p.key, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None)
+        self._bind(p, a.address)
         if size:
-            _check(native.write(self.device, at.value, address, size, byref(self.error)), self.error)
-        return at.value
+            self.places.append((p, a.address, size))
+
+    def _bind(self, p, address):
+        name, *how = self.binds[p.key]
+        _check(native.bind(self.args, name, address, *how, byref(self.error)), self.error)
+
+    def _to_simulator(self):
+        """Copies the arrays there. What overlaps in memory does so there, and what lies at no multiple of 16 bytes does not there: a launch answers as it
+        would on a GPU."""
+        pieces = []
+        for address, size in sorted((address, size) for _, address, size in self.places):
+            if pieces and address < pieces[-1][1]:
+                pieces[-1][1] = max(pieces[-1][1], address + size)
+            else:
+                pieces.append([address, address + size])
+        for i, (first, end) in enumerate(pieces):
+            block, skip = c_uint64(), first % 16
+            _check(native.alloc(self.device, skip + end - first, byref(block), byref(self.error)), self.error)
+            self.blocks.append(block.value)
+            pieces[i].append(block.value + skip - first)
+            _check(native.write(self.device, block.value + skip, first, end - first, byref(self.error)), self.error)
+        for p, address, size in self.places:
+            there = address + next(offset for first, end, offset in pieces if first <= address < end)
+            self.copies.append((p, address, there, size))
+            self._bind(p, there)
 
     def _make(self, p, maker):
         if not p.written:
@@ -289,13 +303,13 @@ class _Bound:
 
     def fetch(self):
         for p, address, at, size in self.copies:
-            if p.written and size:
+            if p.written:
                 _check(native.read(self.device, address, at, size, byref(self.error)), self.error)
 
     def close(self):
-        for _, _, at, _ in self.copies:
-            native.release(self.device, at, None)
-        self.copies = []
+        for block in self.blocks:
+            native.release(self.device, block, None)
+        self.blocks = []
         if self.args:
             native.args_free(self.args)
             self.args = c_void_p()
