@@ -18,6 +18,7 @@ import struct
 import sys
 import threading
 from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
+from operator import itemgetter
 
 from . import _extents as extents
 from . import _native as native
@@ -352,6 +353,7 @@ class _Ready:
         names = [p.name for p in bound.parameters]
         self.order = None if order == names else [order.index(name) for name in names]
         self.makers = [(order.index(n), _remember.maker(torch, make, shape, {"dtype": t, "device": d})) for n, (make, shape, t, d) in bound.made]
+        self.result = itemgetter(*[i for i, _ in self.makers]) if self.makers else None
         self.pack, self.at = struct.Struct(f"{len(names)}q").pack_into, (c_int64 * len(names))()
         self.how = self.args.value, ctypes.addressof(self.at), len(names), ctypes.addressof(self.error)
 
@@ -359,13 +361,17 @@ class _Ready:
         """What is given in the order of the call, in that of the parameters."""
         return at if self.order is None else [at[i] for i in self.order]
 
-    def make(self, arguments):
-        """The arguments with new tensors for those that are made, and these."""
-        arguments, made = list(arguments), []
-        for i, make in self.makers:
-            arguments[i] = make()
-            made.append(arguments[i])
-        return arguments, made[0] if len(made) == 1 else tuple(made)
+    def again(self, given, stream):
+        """The call with these arguments, in its order."""
+        if self.makers:
+            given = list(given)
+            for i, make in self.makers:
+                given[i] = make()
+        at = [x if type(x) is int else x.data_ptr() for x in given]
+        self.launch(at if self.order is None else self.ordered(at), stream)
+        if _remember.state.log is not None:
+            _remember.launched(self, given)
+        return self.result and self.result(given)
 
     def launch(self, at, stream):
         """at: addresses, and values of scalars, in the order of the parameters."""
@@ -420,13 +426,7 @@ class Kernel:
                 kind, remembered = tuple(kind), self._module._ready.known
                 ready = remembered.get(kind)
                 if ready is not None:
-                    result = None
-                    if ready.makers:
-                        given, result = ready.make(given)
-                    at = ready.ordered([x if type(x) is int else x.data_ptr() for x in given])
-                    ready.launch(at, torch._C._cuda_getCurrentRawStream(ready.device) if stream is None else stream)
-                    _remember.launched(ready, given)
-                    return result
+                    return ready.again(given, torch._C._cuda_getCurrentRawStream(ready.device) if stream is None else stream)
                 if not all(x.is_cuda for x in tensors):
                     kind = None
             else:
