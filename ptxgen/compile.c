@@ -501,6 +501,7 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
         return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
     }
     const char *wrong = text || !size ? bad_option(j, j->opt) : "the text is NULL";
+    if (opt && opt->struct_size < sizeof opt->struct_size) wrong = "struct_size of the options is 0: set it to sizeof(tilecc_options)";
     if (wrong) return finish(j, TILECC_ERROR_USAGE, wrong);
     if (!begin(j, path, text, size)) return finish(j, TILECC_ERROR_ENVIRONMENT, "the source is larger than 1 GiB");
     const char *message = compile(j);

@@ -50,6 +50,11 @@ static const Row STATUS[] = {
     {"4", "no assembler was found, or it refused the PTX"},
     {"70", "a fault of tilecc itself"},
 };
+static const Row VERSIONS[] = {
+    {"0.2", "--emit=defines; arguments of run and tune name what the program calls a number or a type; run FILE:KERNEL compiles that kernel alone. Libraries, "
+            "programs that are linked with them, and images go together where the first two numbers are the same: link and compile those of 0.1 again"},
+    {"0.1", "the first one"},
+};
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 /* -o FILE, --emit=KIND, -arch=TARGET, -MF FILE: as most people write it. */
@@ -162,4 +167,6 @@ void print_man(void)
     for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) man_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
     puts(".SH EXIT STATUS");
     for (size_t i = 0; i < COUNT(STATUS); i++) man_row(STATUS[i].name, STATUS[i].text);
+    puts(".SH VERSIONS\nand what is new in them:");
+    for (size_t i = 0; i < COUNT(VERSIONS); i++) man_row(VERSIONS[i].name, VERSIONS[i].text);
 }

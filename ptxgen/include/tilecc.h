@@ -20,6 +20,8 @@ extern "C" {
 #define TILECC_API
 #endif
 
+/* Of programs and libraries that go together the first two numbers are the same: within them functions and enumerators are only added, and structs
+ * only grow at their end, those that a caller makes where they have a struct_size. `tilecc --man` says what is new. */
 #define TILECC_VERSION "0.1.0"
 
 typedef enum tilecc_status {
@@ -54,7 +56,7 @@ typedef struct tilecc_define {
 } tilecc_define;
 
 /* Zero the struct, set struct_size = sizeof(tilecc_options), and say in `emit` what is wanted (0 is tokens); every other
- * zero is the default. Fields beyond struct_size count as zero. All is the caller's and read during the call only, but
+ * zero is the default. Fields beyond struct_size count as zero, a struct_size of 0 is TILECC_ERROR_USAGE. All is the caller's and read during the call only, but
  * for realloc and user, which live as long as the result. */
 typedef struct tilecc_options {
     size_t struct_size;
