@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tilecc.h"
 
@@ -62,6 +63,15 @@ void print_completion(const char *shell); /* completion.c: "bash", "zsh", "fish"
 __attribute__((format(printf, 1, 2)))
 #endif
 void complain(const char *fmt, ...); /* "tilecc: ..." and a newline on stderr */
+
+/* The same of a word that is none of n: behind it `did you mean` one that is near, else `which` and all of them. word NULL: none is near. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+void complain_word(const char *word, const char *const *words, size_t n, const char *which, const char *fmt, ...);
+
+/* A file's name may have any bytes: what would move the cursor is escaped. */
+void put_name(FILE *to, const char *s);
 
 /* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint: a program has at most
  * 1 GiB, and devices have no end. */

@@ -67,15 +67,9 @@ static size_t choose_kernel(const Program *p, const char *const *names, size_t n
     if (!p->kernel && n == 1) return 0;
     for (size_t i = 0; p->kernel && i < n; i++)
         if (strcmp(names[i], p->kernel) == 0) return i;
-    if (n == 0) {
-        complain("'%s' has no kernel", p->path);
-        return n;
-    }
-    const char *near = p->kernel ? nearest_word(p->kernel, names, n) : NULL;
-    if (p->kernel) fprintf(stderr, "tilecc: '%s' has no kernel '%s'", p->path, p->kernel);
-    else fprintf(stderr, "tilecc: '%s' has %zu kernels; say which one with %s:NAME", p->path, n, p->path);
-    if (near) fprintf(stderr, "; did you mean '%s'?\n", near);
-    for (size_t i = 0; !near && i < n; i++) fprintf(stderr, "%s%s%s", i ? ", " : "; it has ", names[i], i + 1 < n ? "" : "\n");
+    if (n == 0) complain("'%s' has no kernel", p->path);
+    else if (p->kernel) complain_word(p->kernel, names, n, "it has ", "'%s' has no kernel '%s'", p->path, p->kernel);
+    else complain_word(NULL, names, n, "it has ", "'%s' has %zu kernels; say which one with %s:NAME", p->path, n, p->path);
     return n;
 }
 
@@ -128,16 +122,17 @@ static const char *own_name(const Program *p, const tilecc_define *d)
     return strncmp(d->name, p->kernel, n) == 0 && d->name[n] == '.' ? d->name + n + 1 : NULL;
 }
 
+/* E0212, before it is compiled, with what to type. */
 static int check_values(const Program *p, const char *command)
 {
-    size_t missing = 0;
-    for (size_t i = 0; i < p->ndefines; i++) {
-        if (!own_name(p, &p->defines[i]) || p->defines[i].value[0]) continue;
-        if (missing++ == 0) fprintf(stderr, "tilecc: E0212: kernel '%s' has compile-time parameters without a value: tilecc %s", p->kernel, command);
-        fprintf(stderr, " -D %s=..", p->defines[i].name);
-    }
-    if (missing) fprintf(stderr, " %s:%s\n", p->path, p->kernel);
-    return missing ? EXIT_USAGE : EXIT_OK;
+    size_t size = 1, n = 0;
+    for (size_t i = 0; i < p->ndefines; i++) size += strlen(p->defines[i].name) + sizeof " -D =..";
+    char *missing = must_alloc(size);
+    for (size_t i = 0; i < p->ndefines; i++)
+        if (own_name(p, &p->defines[i]) && !p->defines[i].value[0]) n += (size_t)snprintf(missing + n, size - n, " -D %s=..", p->defines[i].name);
+    if (n) complain("E0212: kernel '%s' has compile-time parameters without a value: tilecc %s%s %s:%s", p->kernel, command, missing, p->path, p->kernel);
+    free(missing);
+    return n ? EXIT_USAGE : EXIT_OK;
 }
 
 const char *program_value(const Program *p, const char *name)

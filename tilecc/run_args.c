@@ -114,14 +114,7 @@ static void unknown_type(const char *text, const char *type)
     const char *names[TYPES_MAX];
     size_t n = 0;
     for (tile_type t; n < TYPES_MAX && tile_type_find(tile_type_name((tile_type)n), &t); n++) names[n] = tile_type_name(t);
-    const char *near = nearest_word(type, names, n);
-    if (near) {
-        complain("%s: there is no type '%s'; did you mean '%s'?", text, type, near);
-        return;
-    }
-    fprintf(stderr, "tilecc: %s: there is no type '%s'; types are", text, type);
-    for (size_t i = 0; i < n; i++) fprintf(stderr, " %s", names[i]);
-    fputc('\n', stderr);
+    complain_word(type, names, n, "types are ", "%s: there is no type '%s'", text, type);
 }
 
 static int parse_one(RunArg *a, const Program *program, const char *text)
@@ -224,16 +217,7 @@ static int unknown_argument(const RunArg *a, const tile_kernel *k)
         tile_param_info(k, i, &p);
         names[i] = p.name;
     }
-    const char *near = nearest_word(a->name, names, n);
-    if (near) {
-        complain("%s: kernel '%s' has no parameter '%s'; did you mean '%s'?", a->text, tile_kernel_name(k), a->name,
-                 near);
-    } else {
-        fprintf(stderr, "tilecc: %s: kernel '%s' has no parameter '%s'; it has:", a->text, tile_kernel_name(k),
-                a->name);
-        for (size_t i = 0; i < n; i++) fprintf(stderr, " %s", names[i]);
-        fputc('\n', stderr);
-    }
+    complain_word(a->name, names, n, "it has ", "%s: kernel '%s' has no parameter '%s'", a->text, tile_kernel_name(k), a->name);
     free(names);
     return EXIT_USAGE;
 }

@@ -33,7 +33,7 @@ fi
 
 # Arguments that name no type, or are no tensor, are said to be so; brackets may stand in a file's name.
 expect 2 "src=bf17.200,512.: there is no type 'bf17'; did you mean 'bf16'" run --device=sim good.tile 'src=bf17[200,512]' 'dst=bf16[M,N]:out.npy'
-expect 2 "there is no type 'quaternion'; types are u8 u16 .* bf16 .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
+expect 2 "there is no type 'quaternion'; types are u8, u16, .* bf16, .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
 expect 2 "src=5: 'src' is a tensor .bf16.M, N.., not a number: src=in.npy" run --device=sim good.tile src=5 'dst=bf16[M,N]:out.npy'
 expect 3 "can't read 'x\[1\].npy'" run --device=sim good.tile 'src=x[1].npy' 'dst=bf16[M,N]:out.npy'
 # No more is read of a file than its header says, and nothing behind a wrong magic.
