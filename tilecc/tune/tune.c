@@ -173,6 +173,10 @@ static int tune(Tune *t)
     int code = program_split(&t->program, t->opt->program, &t->opt->lib);
     if (code == EXIT_OK) code = read_source(t);
     if (code != EXIT_OK) return code;
+    if (t->opt->output && strcmp(t->opt->output, "-") == 0) {
+        complain("tune reads again what it has written: say with -o FILE where");
+        return EXIT_USAGE;
+    }
     char *file = t->opt->output ? NULL : beside(t->program.path, t->program.library, ".tune");
     const char *path = file ? file : t->opt->output, *asked = t->opt->plot;
     char *drawn = asked ? NULL : plot_beside(path);
