@@ -219,6 +219,48 @@ static bool pinned(Checked *ch, const Item *k, uint32_t n)
     return any;
 }
 
+/* ---- --emit=defines ---- */
+
+/* As -D takes it; one that has no value is said to be empty, and nothing is said of those that follow from it. */
+static void define_line(Checked *ch, size_t first, const TParam *t, Text *out)
+{
+    const Item *k = ch->schedules.v[first].kernel;
+    const char *all = NULL;
+    bool one = alternatives_of(ch, k, t) == 1; /* in all schedules */
+    for (size_t i = first; i < ch->schedules.n && ch->schedules.v[i].kernel == k; i++) {
+        const Schedule *s = &ch->schedules.v[i];
+        if (i > first && s->wish) break; /* of a tune file */
+        const char *value = schedule_value(ch, s, t);
+        if (!value && (t->value || define_value(ch, k, t))) return;
+        if (!value) value = "";
+        all = all && !one ? arena_printf(ch->c->scratch, "%s|%s", all, value) : value;
+    }
+    text_printf(out, "%s.%s=%s\n", names_text(ch->c->names, k->name.name), names_text(ch->c->names, t->name.name), all);
+}
+
+void check_defines(Checked *ch, Text *out)
+{
+    Env e = {.ch = ch, .c = ch->c, .module = ch->main};
+    env_begin(&e);
+    for (Item *it = ch->main->unit->first; it; it = it->next) {
+        const Sx *x = it->kind == IT_CONST && module_item(ch->main, it->name.name) == it ? module_const(&e, ch->main, it, it->name.span) : NULL;
+        if (x) text_printf(out, "%s=%lld\n", names_text(ch->c->names, it->name.name), (long long)x->k);
+    }
+    env_leave(&e, NULL);
+    for (size_t i = 0; i < ch->schedules.n; i++) {
+        const Item *k = ch->schedules.v[i].kernel;
+        if (i > 0 && ch->schedules.v[i - 1].kernel == k) continue;
+        text_printf(out, "kernel=%s\n", names_text(ch->c->names, k->name.name));
+        for (const TParam *t = k->tparams; t; t = t->next) {
+            ArenaMark mark = arena_mark(ch->c->scratch);
+            define_line(ch, i, t, out);
+            arena_release(ch->c->scratch, mark);
+        }
+    }
+}
+
+/* ---- all of a program ---- */
+
 void alternatives(Checked *ch)
 {
     for (Module *m = ch->modules; m; m = m->next)

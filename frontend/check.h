@@ -286,6 +286,7 @@ void alternatives(Checked *ch); /* all schedules of all kernels, in the order of
 
 /* kernels.c */
 const char *define_value(Checked *ch, const Item *k, const TParam *t); /* NULL: no -D gives it one */
+const char *schedule_value(Checked *ch, const Schedule *s, const TParam *t); /* of a schedule its parameter's value, as -D takes it; NULL: none */
 bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w); /* are the wish's values those of the kernel's i-th alternative? */
 PKernel *kernel_new(Env *e, const Schedule *schedule, const Wish *wish);
 bool kernel_head(Env *e, const Item *item); /* compile-time parameters, parameters, attributes */

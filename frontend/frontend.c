@@ -58,17 +58,17 @@ static void one_kernel(Checked *ch)
     }
     if (!one || !ch->kernels.n) return;
     const char *known = "";
+    Item *found = NULL;
     for (uint32_t i = 0; i < ch->kernels.n; i++) {
         Item *it = ch->kernels.v[i];
         const char *name = names_text(ch->c->names, it->name.name);
         known = arena_printf(ch->c->scratch, "%s%s`%s`", known, i ? ", " : "", name);
-        if (strcmp(name, one->value) != 0) continue;
-        ch->kernels.v[0] = it;
-        ch->kernels.n = 1;
-        return;
+        if (strcmp(name, one->value) == 0) found = it;
+        for (const TParam *t = it->tparams; t; t = t->next) define_value(ch, it, t); /* -D may say what the others' are */
     }
-    diag_at(ch->c->diags, E0213, (Span){0, 0}, "the program has no kernel `%s`; it has %s", one->value, known);
-    ch->kernels.n = 0;
+    if (!found) diag_at(ch->c->diags, E0213, (Span){0, 0}, "the program has no kernel `%s`; it has %s", one->value, known);
+    ch->kernels.v[0] = found;
+    ch->kernels.n = found != NULL;
 }
 
 /* ---- once a program ---- */

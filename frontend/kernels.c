@@ -47,10 +47,9 @@ static const char *wished(const Env *e, const TParam *t)
     return NULL;
 }
 
-static void keep_value(Env *e, const TParam *t, const Entity *ent)
+static const char *value_text(const Env *e, const Entity *ent)
 {
-    const char *text = ent->kind == ENT_TYPE ? elem_info(ent->type)->name : arena_printf(e->c->scratch, "%lld", (long long)ent->sx->k);
-    vec_push(e->c->scratch, &e->kernel->values, ((WishValue){name_of(e, t->name.name), text}));
+    return ent->kind == ENT_TYPE ? elem_info(ent->type)->name : arena_printf(e->c->scratch, "%lld", (long long)ent->sx->k);
 }
 
 static bool tparams(Env *e, const Item *k)
@@ -84,7 +83,7 @@ static bool tparams(Env *e, const Item *k)
             ok = false;
         }
         env_add(e, ent);
-        if (several && ent.kind != ENT_BAD) keep_value(e, t, &ent);
+        if (several && ent.kind != ENT_BAD) vec_push(e->c->scratch, &e->kernel->values, ((WishValue){name_of(e, t->name.name), value_text(e, &ent)}));
     }
     return ok;
 }
@@ -352,18 +351,36 @@ static bool has_value(const Env *e, const WishValue *v)
     return ent && ent->kind == ENT_TYPE && elem_find(v->value, &type) && type == ent->type;
 }
 
-bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w)
+/* The compile-time parameters of a schedule alone. What is wrong with them is said where it is built. */
+static Env begin_values(Checked *ch, const Schedule *s, bool *ok)
 {
     Env e = {.ch = ch, .c = ch->c, .module = ch->main};
     bool quiet = ch->c->diags->quiet;
-    ch->c->diags->quiet = true; /* what is wrong with it is said where it becomes a schedule */
-    kernel_new(&e, &(Schedule){.kernel = k, .alternative = i}, NULL);
+    ch->c->diags->quiet = true;
+    kernel_new(&e, s, s->wish);
     env_begin(&e);
-    bool same = tparams(&e, k);
+    *ok = tparams(&e, s->kernel);
+    ch->c->diags->quiet = quiet;
+    return e;
+}
+
+bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w)
+{
+    bool same;
+    Env e = begin_values(ch, &(Schedule){.kernel = k, .alternative = i}, &same);
     for (uint32_t v = 0; same && v < w->values.n; v++) same = has_value(&e, &w->values.v[v]);
     env_leave(&e, NULL);
-    ch->c->diags->quiet = quiet;
     return same;
+}
+
+const char *schedule_value(Checked *ch, const Schedule *s, const TParam *t)
+{
+    bool all;
+    Env e = begin_values(ch, s, &all);
+    const Entity *ent = env_find(&e, t->name.name);
+    const char *text = ent->kind == ENT_BAD ? NULL : value_text(&e, ent);
+    env_leave(&e, NULL);
+    return text;
 }
 
 bool kernel_head(Env *e, const Item *item)

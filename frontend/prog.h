@@ -389,6 +389,8 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
 bool check_last_schedule(const Checked *ch, size_t i); /* .. of its kernel of the source: the next one is of another */
 const Wish *check_wish(const Checked *ch, size_t i);   /* NULL: none */
 size_t check_kernel_count(const Checked *ch);
+/* `NAME=VALUE`, a line for each thing that -D can set: the main file's constants, `kernel` for each kernel, and behind it its compile-time parameters. */
+void check_defines(Checked *ch, Text *out);
 /* The imported module that has this constant, `name` or `module.name`; NULL: none. */
 const char *module_of_const(const Checked *ch, const char *name);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it, or in check_unit: what is returned is whole. */

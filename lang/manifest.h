@@ -132,7 +132,7 @@ typedef struct MfKernel {
 } MfKernel;
 
 typedef struct Manifest {
-    const char *compiler; /* "tilecc 0.1.0" */
+    const char *compiler; /* "tilecc 1.2.3" */
     const char *target;   /* "sm_90a" */
     const char *source;   /* path of the main source as given */
     uint64_t source_hash; /* xxh64 of the main source's text */

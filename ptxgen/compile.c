@@ -363,6 +363,7 @@ static const char *compile(Job *j)
     if (o->emit == TILECC_EMIT_IR || o->emit == TILECC_EMIT_TREE) emit_ir(j, ch);
     else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
     else if (o->emit == TILECC_EMIT_SCHEDULES) emit_schedules(j, ch);
+    else if (o->emit == TILECC_EMIT_DEFINES) check_defines(ch, &j->out);
     else if (take_ptx(j, &key)) return o->emit == TILECC_EMIT_CUBIN ? emit_cubin(j, ch, &lines) : NULL;
     else emit_ptx(j, ch, &lines);
     unused_defines(j, ch, d);
@@ -428,7 +429,7 @@ static const char *bad_option(Job *j, const tilecc_options *o)
         return arena_printf(&j->arena, "unknown target `%s`%s%s%s", o->arch, near ? "; did you mean `" : "", near ? near : "",
                             near ? "`?" : ": see --list-targets");
     }
-    if ((unsigned)o->emit > TILECC_EMIT_SCHEDULES || (unsigned)o->error_format > TILECC_JSON ||
+    if ((unsigned)o->emit > TILECC_EMIT_DEFINES || (unsigned)o->error_format > TILECC_JSON ||
         (unsigned)o->assembler > TILECC_ASM_PTXAS)
         return "an option has a value that tilecc.h does not list";
     if (o->ptx_version && o->ptx_version < 80)
@@ -500,6 +501,7 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
         return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
     }
     const char *wrong = text || !size ? bad_option(j, j->opt) : "the text is NULL";
+    if (opt && opt->struct_size < sizeof opt->struct_size) wrong = "struct_size of the options is 0: set it to sizeof(tilecc_options)";
     if (wrong) return finish(j, TILECC_ERROR_USAGE, wrong);
     if (!begin(j, path, text, size)) return finish(j, TILECC_ERROR_ENVIRONMENT, "the source is larger than 1 GiB");
     const char *message = compile(j);

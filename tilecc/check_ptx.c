@@ -33,16 +33,6 @@ static void put_plain_text(const char *s)
     }
 }
 
-/* A file's name may have any bytes: what would move the cursor is escaped. */
-static void put_file_name(const char *s, FILE *to)
-{
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c < 0x20 || c == 0x7f) fprintf(to, "\\x%02x", c);
-        else fputc(c, to);
-    }
-}
-
 static void put_finding(void *user, const tile_ptx_finding *f)
 {
     const Output *o = user;
@@ -54,7 +44,7 @@ static void put_finding(void *user, const tile_ptx_finding *f)
         puts("}");
         return;
     }
-    put_file_name(o->file, stderr);
+    put_name(stderr, o->file);
     fprintf(stderr, ":%u:%u: %s: ", f->line, f->column, verdict);
     put_plain_text(f->text);
     fprintf(stderr, " [%s]\n", f->code);
@@ -72,7 +62,7 @@ static void put_summary(const Output *o, const tile_ptx_summary *s)
                s->instructions, s->errors, s->warnings);
         return;
     }
-    put_file_name(o->file, stdout);
+    put_name(stdout, o->file);
     printf(": %zu instruction%s checked", s->instructions, s->instructions == 1 ? "" : "s");
     put_count(s->errors, "error");
     if (s->warnings) put_count(s->warnings, "warning");

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tilecc.h"
 
@@ -45,7 +46,7 @@ int command_list_library(void);
 const char *file_base_name(const char *path);
 char *with_suffix(const char *path, const char *suffix); /* `path` with its last suffix replaced; from malloc */
 bool is_source(const CompileOptions *o, const char *text, size_t size); /* false after a complaint: compiled already */
-void say_result(const tilecc_result *r, bool json);
+int say_result(const tilecc_result *r, bool json); /* what is wrong; r NULL: no memory. Returns an exit code */
 /* Writes one or two files, and the make rule of -MD, to the first one's name with `suffix` where that is standard output. Returns an exit code. */
 int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFile *made, size_t n, const char *suffix);
 
@@ -62,6 +63,15 @@ void print_completion(const char *shell); /* completion.c: "bash", "zsh", "fish"
 __attribute__((format(printf, 1, 2)))
 #endif
 void complain(const char *fmt, ...); /* "tilecc: ..." and a newline on stderr */
+
+/* The same of a word that is none of n: behind it `did you mean` one that is near, else `which` and all of them. word NULL: none is near. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+void complain_word(const char *word, const char *const *words, size_t n, const char *which, const char *fmt, ...);
+
+/* A file's name may have any bytes: what would move the cursor is escaped. */
+void put_name(FILE *to, const char *s);
 
 /* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint: a program has at most
  * 1 GiB, and devices have no end. */

@@ -154,8 +154,12 @@ int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFil
     return code;
 }
 
-void say_result(const tilecc_result *r, bool json)
+int say_result(const tilecc_result *r, bool json)
 {
+    if (!r) {
+        complain("out of memory");
+        return EXIT_ENVIRONMENT;
+    }
     fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
     switch (r->status) {
     case TILECC_OK: break;
@@ -165,6 +169,7 @@ void say_result(const tilecc_result *r, bool json)
     case TILECC_ERROR_INTERNAL: complain("internal error: %s (please report this with the source)", r->message); break;
     default: complain("%s", r->message);
     }
+    return (int)r->status;
 }
 
 bool is_source(const CompileOptions *o, const char *text, size_t size)
@@ -182,15 +187,10 @@ static int compile_text(const CompileOptions *o, const char *text, size_t size, 
     if (!is_source(o, text, size)) return EXIT_USAGE;
     const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : program_name(o->input);
     tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
-    if (!r) {
-        complain("out of memory");
-        return EXIT_ENVIRONMENT;
-    }
-    say_result(r, o->lib.error_format == TILECC_JSON);
-    if (o->verbose && r->status == TILECC_OK && r->assembler) complain("assembled by %s", r->assembler);
-    const OutFile file = {path, r->output, r->output_size};
-    int code = (int)r->status;
-    if (r->status == TILECC_OK) code = write_compiled(o, r, &file, 1, o->lib.emit == TILECC_EMIT_CUBIN ? ".cubin" : ".ptx");
+    int code = say_result(r, o->lib.error_format == TILECC_JSON);
+    if (code == EXIT_OK && o->verbose && r->assembler) complain("assembled by %s", r->assembler);
+    if (code == EXIT_OK)
+        code = write_compiled(o, r, &(OutFile){path, r->output, r->output_size}, 1, o->lib.emit == TILECC_EMIT_CUBIN ? ".cubin" : ".ptx");
     tilecc_free(r);
     return code;
 }

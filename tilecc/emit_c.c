@@ -63,10 +63,7 @@ static int compile_target(const CompileOptions *o, Targets *t, size_t i, const c
     lib.arch = arch;
     const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : program_name(o->input);
     tilecc_result *r = t->results[i] = tilecc_compile(&lib, name, text, size);
-    if (!r) {
-        complain("out of memory");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!r) return say_result(r, false);
     bool ptx_alone = only_lacks_assembler(r) && lib.assembler == TILECC_ASM_AUTO;
     bool again = i > 0 && (r->status == TILECC_OK || ptx_alone) && strcmp(r->diagnostics, t->results[0]->diagnostics) == 0; /* the same warnings */
     if (ptx_alone) {

@@ -24,7 +24,7 @@ static const Row ARGUMENTS[] = {
     {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, or a module of the library that is built in (std.rows); and which of its kernels where there are several"},
     {"a=in.npy", "a tensor from a file"},
     {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
-                             "to a file afterwards; sizes by name come from the other arguments"},
+                             "to a file afterwards; sizes by name come from the other arguments, compile-time names from the program and -D"},
     {"d=s32[64]~7%100", "a tensor made here: `~7` numbers by that seed, `~7%100` whole ones below 100, `~zeros`, `~iota` (0, 1, ..), `~perm` "
                         "(each of 0 to n - 1 once); `:out.npy` may follow"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
@@ -49,6 +49,11 @@ static const Row STATUS[] = {
     {"3", "a file can't be read or written, or there is no such device"},
     {"4", "no assembler was found, or it refused the PTX"},
     {"70", "a fault of tilecc itself"},
+};
+static const Row VERSIONS[] = {
+    {"0.2", "--emit=defines; arguments of run and tune name what the program calls a number or a type; run FILE:KERNEL compiles that kernel alone. Libraries, "
+            "programs that are linked with them, and images go together where the first two numbers are the same: link and compile those of 0.1 again"},
+    {"0.1", "the first one"},
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -162,4 +167,6 @@ void print_man(void)
     for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) man_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
     puts(".SH EXIT STATUS");
     for (size_t i = 0; i < COUNT(STATUS); i++) man_row(STATUS[i].name, STATUS[i].text);
+    puts(".SH VERSIONS\nand what is new in them:");
+    for (size_t i = 0; i < COUNT(VERSIONS); i++) man_row(VERSIONS[i].name, VERSIONS[i].text);
 }

@@ -10,14 +10,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void put_name(FILE *to, const char *s)
+{
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c < 0x20 || c == 0x7f) fprintf(to, "\\x%02x", c);
+        else fputc(c, to);
+    }
+}
+
+/* Line by line: what was typed may hold what would move the cursor. */
+static void say(const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *text = must_alloc((size_t)(n > 0 ? n : 0) + 1);
+    text[0] = 0;
+    vsnprintf(text, (size_t)(n > 0 ? n : 0) + 1, fmt, again);
+    va_end(again);
+    for (char *line = text, *end; line; line = end ? end + 1 : NULL) {
+        if ((end = strchr(line, '\n')) != NULL) *end = 0;
+        put_name(stderr, line);
+        if (end) fputc('\n', stderr);
+    }
+    free(text);
+}
+
 void complain(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     fputs("tilecc: ", stderr);
-    vfprintf(stderr, fmt, ap);
+    say(fmt, ap);
     fputc('\n', stderr);
     va_end(ap);
+}
+
+void complain_word(const char *word, const char *const *words, size_t n, const char *which, const char *fmt, ...)
+{
+    va_list ap;
+    const char *near = word ? nearest_word(word, words, n) : NULL;
+    va_start(ap, fmt);
+    fputs("tilecc: ", stderr);
+    say(fmt, ap);
+    va_end(ap);
+    if (near) fprintf(stderr, "; did you mean '%s'?", near);
+    for (size_t i = 0; !near && i < n; i++) fprintf(stderr, "%s%s%s", i ? ", " : "; ", i ? "" : which, words[i]);
+    fputc('\n', stderr);
 }
 
 void *must_alloc(size_t size)

@@ -79,14 +79,7 @@ static int choose(int id, const char *option, const char *value)
     size_t n = 0;
     for (; words[n]; n++)
         if (strcmp(words[n], value) == 0) return (int)n;
-    const char *near = nearest_word(value, words, n);
-    fprintf(stderr, "tilecc: %s does not take '%s'", option, value);
-    if (near) {
-        fprintf(stderr, "; did you mean '%s'?\n", near);
-    } else {
-        for (size_t i = 0; i < n; i++) fprintf(stderr, "%s%s", i == 0 ? "; it takes " : ", ", words[i]);
-        fputc('\n', stderr);
-    }
+    complain_word(value, words, n, "it takes ", "%s does not take '%s'", option, value);
     return -1;
 }
 
@@ -165,10 +158,7 @@ static bool take(CommandLine *c, int id, char *arg)
     CompileOptions *o = &c->o;
     int k = 0;
     switch (id) {
-    case OPT_OUTPUT:
-        o->output = arg;
-        if (!arg[0]) complain("-o needs a file name");
-        return arg[0] != 0;
+    case OPT_OUTPUT: o->output = arg; return true;
     case OPT_ASM_TEXT:
         o->lib.emit = TILECC_EMIT_PTX;
         o->c = NO_C;
@@ -176,7 +166,7 @@ static bool take(CommandLine *c, int id, char *arg)
         return true;
     case OPT_EMIT:
         k = choose(id, "--emit", arg);
-        o->c = k == 8 ? C_FOR_LIBTILE : k == 9 ? C_FOR_DRIVER : NO_C;
+        o->c = k == 9 ? C_FOR_LIBTILE : k == 10 ? C_FOR_DRIVER : NO_C;
         if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;
@@ -232,10 +222,7 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_VERBOSE: o->verbose = true; return true;
     case OPT_DEVICE: c->run.device = arg; return true;
     case OPT_SIM: c->sim[0] = arg; return choose(id, "--sim", arg) >= 0;
-    case OPT_TRACE:
-        c->sim[id - OPT_SIM] = arg;
-        if (!arg[0]) complain("--trace needs a file name");
-        return arg[0] != 0;
+    case OPT_TRACE: c->sim[id - OPT_SIM] = arg; return true;
     case OPT_SEED:
     case OPT_SCHEDULES:
     case OPT_SIM_STEPS:
@@ -304,15 +291,18 @@ static const char *command_name(unsigned command)
     return NULL;
 }
 
+static void complain_argument(const OptionInfo *o)
+{
+    if (o->letter && o->letter != '-') complain("-%c needs an argument: %s", o->letter, o->metavar);
+    else complain("%s%s needs an argument: %s", o->letter ? "-" : "--", o->name, o->metavar);
+}
+
 /* getopt's '?' and ':' in words. */
-static void complain_option(const Parser *p, int result, const char *text)
+static void complain_option(const Parser *p, const char *text)
 {
     const OptionInfo *known = optopt ? find_option(optopt) : NULL;
     if (known && known->metavar) {
-        const char *dash = known->letter == 0 ? "--" : "-";
-        if (result == ':' && known->letter && known->letter != '-')
-            complain("-%c needs an argument: %s", known->letter, known->metavar);
-        else complain("%s%s needs an argument: %s", dash, known->name, known->metavar);
+        complain_argument(known);
         return;
     }
     size_t length = strcspn(text, "=");
@@ -520,10 +510,14 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
         int result = getopt_long_only(argc, argv, p->letters, p->longs, NULL);
         if (result == -1) break;
         if (result == '?' || result == ':') {
-            complain_option(p, result, argv[optind - 1]);
+            complain_option(p, argv[optind - 1]);
             return usage_error();
         }
         const OptionInfo *o = find_option(result);
+        if (o->metavar && !optarg[0] && !option_words(o->id)) {
+            complain_argument(o);
+            return usage_error();
+        }
         if (!take(c, o->id, optarg)) return usage_error();
     }
     if (c->information) return information(c);

@@ -61,29 +61,10 @@ static int check_outputs(const Run *r, const char *const *inputs, size_t n)
 
 static int load_source(Run *r)
 {
-    size_t size;
-    char *text = read_program(r->program.path, &size);
-    if (!text) return EXIT_ENVIRONMENT;
-    const char *kind = compiled_kind(text, size);
-    if (kind) {
-        complain("'%s' is %s, compiled already: name it .%s", r->program.path, kind, strcmp(kind, "PTX") == 0 ? "ptx" : "cubin");
-        free(text);
-        return EXIT_USAGE;
-    }
-    tilecc_result *c = program_compile(&r->program, &r->opt->lib, r->device, r->opt->verbose, text, size);
-    free(text);
-    if (!c) {
-        complain("out of memory");
-        return EXIT_ENVIRONMENT;
-    }
-    fwrite(c->diagnostics, 1, c->diagnostics_size, stderr);
-    int code = (int)c->status;
-    if (c->status == TILECC_OK) code = check_outputs(r, c->dependencies, c->ndependencies);
-    if (c->status != TILECC_OK) {
-        bool said = c->errors > 0 && c->diagnostics_size > 0;
-        bool json = r->opt->lib.error_format == TILECC_JSON;
-        if (c->status != TILECC_ERROR_SOURCE || (!said && !json)) complain("%s", c->message); /* -Werror: why it failed */
-    } else if (code == EXIT_OK) {
+    tilecc_result *c = program_compile(&r->program, &r->opt->lib, r->device, r->opt->verbose);
+    int code = say_result(c, r->opt->lib.error_format == TILECC_JSON);
+    if (code == EXIT_OK) code = check_outputs(r, c->dependencies, c->ndependencies);
+    if (code == EXIT_OK) {
         tile_error e;
         tile_status s = tile_module_load(r->device, c->output, c->output_size, &r->module, &e);
         if (s != TILE_OK) code = failed(s, &e);
@@ -232,7 +213,8 @@ static int make_args(Run *r)
 static int run(Run *r)
 {
     int code = program_split(&r->program, r->opt->program, &r->opt->lib);
-    if (code == EXIT_OK) code = run_args_parse(&r->typed, r->opt->args, r->opt->nargs);
+    if (code == EXIT_OK) code = program_read(&r->program, &r->opt->lib, "run");
+    if (code == EXIT_OK) code = run_args_parse(&r->typed, &r->program, r->opt->args, r->opt->nargs);
     if (code == EXIT_OK) code = check_outputs(r, (const char *const[]){r->program.path}, 1);
     if (code == EXIT_OK) code = open_device(r);
     if (code == EXIT_OK) code = load(r);
@@ -242,7 +224,6 @@ static int run(Run *r)
         run_args_save(&r->typed, r->opt->save);
         code = check_outputs(r, (const char *const[]){r->program.path}, 1);
     }
-    if (code == EXIT_OK) run_args_define(&r->typed, r->kernel, &r->opt->lib);
     if (code == EXIT_OK) code = make_args(r);
     if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
     if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);

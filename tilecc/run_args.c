@@ -47,6 +47,11 @@ static char *copy_text(const char *s, size_t n)
 
 /* ---- as typed ---- */
 
+static bool is_number(const char *s)
+{
+    return s[0] >= '0' && s[0] <= '9';
+}
+
 /* "64" or "M" up to one of the stops; from malloc, NULL if there is neither. */
 static char *take_extent(const char **at)
 {
@@ -61,7 +66,7 @@ static char *take_extent(const char **at)
 }
 
 /* "bf16[M, 64]" with "~7" and ":out.npy" or nothing behind it. */
-static int parse_typed(RunArg *a, const char *extents)
+static int parse_typed(RunArg *a, const Program *program, const char *extents)
 {
     const char *p = extents;
     do {
@@ -75,6 +80,11 @@ static int parse_typed(RunArg *a, const char *extents)
             complain("%s: extents are numbers or sizes of the kernel, as in %s=%s[M,64]:out.npy", a->text, a->name,
                      tile_type_name(a->type));
             return EXIT_USAGE;
+        }
+        const char *number = program_value(program, a->extents[a->nextents]);
+        if (number && (is_number(number) || *number == '-')) {
+            free(a->extents[a->nextents]);
+            a->extents[a->nextents] = copy_text(number, strlen(number));
         }
         a->nextents++;
     } while (*p == ',');
@@ -104,17 +114,10 @@ static void unknown_type(const char *text, const char *type)
     const char *names[TYPES_MAX];
     size_t n = 0;
     for (tile_type t; n < TYPES_MAX && tile_type_find(tile_type_name((tile_type)n), &t); n++) names[n] = tile_type_name(t);
-    const char *near = nearest_word(type, names, n);
-    if (near) {
-        complain("%s: there is no type '%s'; did you mean '%s'?", text, type, near);
-        return;
-    }
-    fprintf(stderr, "tilecc: %s: there is no type '%s'; types are", text, type);
-    for (size_t i = 0; i < n; i++) fprintf(stderr, " %s", names[i]);
-    fputc('\n', stderr);
+    complain_word(type, names, n, "types are ", "%s: there is no type '%s'", text, type);
 }
 
-static int parse_one(RunArg *a, const char *text)
+static int parse_one(RunArg *a, const Program *program, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
@@ -126,10 +129,11 @@ static int parse_one(RunArg *a, const char *text)
     size_t word = strcspn(a->value, "[");
     if (a->value[word] == '[') {
         char *type = copy_text(a->value, word);
-        a->typed = tile_type_find(type, &a->type);
+        const char *named = program_value(program, type); /* T of kernel copy<T = bf16> */
+        a->typed = tile_type_find(named ? named : type, &a->type);
         if (a->typed) {
             free(type);
-            return parse_typed(a, a->value + word);
+            return parse_typed(a, program, a->value + word);
         }
         bool meant = word && strspn(type, LETTERS) == word && strchr(a->value, ']'); /* a path may have brackets, too */
         if (meant && access(a->value, F_OK) != 0 && !strstr(a->value, ".npy")) {
@@ -150,12 +154,12 @@ static int parse_one(RunArg *a, const char *text)
     return EXIT_OK;
 }
 
-int run_args_parse(RunArgs *a, const char *const *texts, size_t n)
+int run_args_parse(RunArgs *a, const Program *program, const char *const *texts, size_t n)
 {
     *a = (RunArgs){.v = must_alloc(n * sizeof *a->v)};
     for (size_t i = 0; i < n; i++) {
         a->v[i] = (RunArg){0};
-        int code = parse_one(&a->v[a->n++], texts[i]);
+        int code = parse_one(&a->v[a->n++], program, texts[i]);
         if (code != EXIT_OK) return code;
     }
     for (size_t i = 0; i < n; i++) {
@@ -213,16 +217,7 @@ static int unknown_argument(const RunArg *a, const tile_kernel *k)
         tile_param_info(k, i, &p);
         names[i] = p.name;
     }
-    const char *near = nearest_word(a->name, names, n);
-    if (near) {
-        complain("%s: kernel '%s' has no parameter '%s'; did you mean '%s'?", a->text, tile_kernel_name(k), a->name,
-                 near);
-    } else {
-        fprintf(stderr, "tilecc: %s: kernel '%s' has no parameter '%s'; it has:", a->text, tile_kernel_name(k),
-                a->name);
-        for (size_t i = 0; i < n; i++) fprintf(stderr, " %s", names[i]);
-        fputc('\n', stderr);
-    }
+    complain_word(a->name, names, n, "it has ", "%s: kernel '%s' has no parameter '%s'", a->text, tile_kernel_name(k), a->name);
     free(names);
     return EXIT_USAGE;
 }
@@ -372,11 +367,6 @@ static int bind_file(RunArg *a, tile_device *d, tile_args *args)
     return code;
 }
 
-static bool is_number(const char *s)
-{
-    return s[0] >= '0' && s[0] <= '9';
-}
-
 /* The number that the kernel's own type has there, as text; empty: it has none. */
 static const char *number_there(const RunArg *a, int i, char *out, size_t size)
 {
@@ -411,7 +401,7 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
     const char *type = tile_type_name(a->param.type), *extents = a->param.extents;
     if (st == TILE_OK) complain("%s: %s is %" PRId64, a->text, s, *out);
     else if (number_there(a, i, number, sizeof number)[0])
-        complain("%s: %s; '%s' is %s%s: write %s there, or add -D %s=%s", a->text, e.text, a->name, type, extents, number, s, number);
+        complain("%s: %s; '%s' is %s%s: write %s there", a->text, e.text, a->name, type, extents, number);
     else complain("%s: %s; '%s' is %s%s: write a number there", a->text, e.text, a->name, type, extents);
     return EXIT_USAGE;
 }
@@ -421,38 +411,6 @@ static bool has_symbols(const RunArg *a)
     for (int i = 0; i < a->nextents; i++)
         if (!is_number(a->extents[i])) return true;
     return false;
-}
-
-/* Is it a size of the kernel, which arguments bind? */
-static bool is_size(const RunArgs *a, const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; i < a->n; i++) {
-        const char *p = a->v[i].param.extents;
-        for (; p && (p = strpbrk(p, LETTERS)); p += strspn(p, LETTERS))
-            if (strspn(p, LETTERS) == n && strncmp(p, name, n) == 0) return true;
-    }
-    return false;
-}
-
-void run_args_define(RunArgs *a, const tile_kernel *k, const tilecc_options *o)
-{
-    const char *kernel = tile_kernel_name(k);
-    size_t n = strlen(kernel);
-    for (size_t i = 0; i < a->n; i++)
-        for (int e = 0; e < a->v[i].nextents; e++) {
-            char **extent = &a->v[i].extents[e];
-            const char *value = NULL;
-            if (is_number(*extent) || is_size(a, *extent)) continue;
-            for (size_t j = 0; j < o->ndefines; j++) {
-                const char *name = o->defines[j].name;
-                if (strncmp(name, kernel, n) == 0 && name[n] == '.') name += n + 1;
-                if (strcmp(name, *extent) == 0 && is_number(o->defines[j].value)) value = o->defines[j].value;
-            }
-            if (!value) continue;
-            free(*extent);
-            *extent = copy_text(value, strlen(value));
-        }
 }
 
 static int bind_typed(RunArg *a, tile_device *d, tile_args *args)

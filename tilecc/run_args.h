@@ -10,6 +10,7 @@
 #include "tilecc.h"
 #include "tilecc/contents.h"
 #include "tilecc/npy.h"
+#include "tilecc/program.h"
 
 enum { RUN_RANK = 5 };
 
@@ -21,7 +22,7 @@ typedef struct RunArg {
     tile_type type;
     bool made;        /* with contents by a word; else it starts with a pattern, or 0 */
     Contents contents;
-    char *extents[RUN_RANK]; /* numbers or symbols, as typed; compile-time names only until run_args_define */
+    char *extents[RUN_RANK]; /* numbers or symbols, as typed; what compile-time names stand for */
     int nextents;
     /* with its parameter */
     tile_param param;
@@ -39,13 +40,11 @@ typedef struct RunArgs {
 } RunArgs;
 
 /* Each returns an exit code, after a complaint if it is not EXIT_OK. */
-int run_args_parse(RunArgs *a, const char *const *texts, size_t n);
+int run_args_parse(RunArgs *a, const Program *program, const char *const *texts, size_t n);
 /* Unknown, missing and duplicate arguments; forms that do not suit the parameter. */
 int run_args_match(RunArgs *a, const tile_kernel *k, bool saved); /* saved: what is written is written to files */
 /* Each tensor that is written and has no file to go to gets FOLDER/NAME.npy. */
 void run_args_save(RunArgs *a, const char *folder);
-/* Compile-time names among the extents that were typed stand for numbers in the kernel: -D says which. */
-void run_args_define(RunArgs *a, const tile_kernel *k, const tilecc_options *o);
 /* Reads input files, makes device memory and binds everything. Memory without contents is filled with 0xA5,
  * with zeros where the kernel adds to it or reads what it wrote. */
 int run_args_bind(RunArgs *a, tile_device *d, tile_args *args);

@@ -54,7 +54,10 @@ static bool add_file(Cases *c, char *path, bool asked)
 {
     size_t size;
     char *text = read_file(path, &size);
-    if (!text) return false;
+    if (!text) {
+        free(path);
+        return false;
+    }
     if (!test_wanted(path, text)) {
         if (asked) complain("'%s' expects nothing: no .ptx, .ir or .err is beside it, and no line says `// run:` or `// expect`", path);
         free(text);
@@ -127,7 +130,8 @@ static _Noreturn void child(const TestOptions *opt, const Case *c)
     t.why = fopen(why, "w+b");
     if (!t.results || !t.why || chdir(folder) != 0) _exit(EXIT_ENVIRONMENT);
     test_file(&t);
-    _exit(fclose(t.results) == 0 ? EXIT_OK : EXIT_ENVIRONMENT);
+    bool written = !ferror(t.results) && !ferror(t.why); /* what was found out is known */
+    _exit(fclose(t.results) == 0 && written ? EXIT_OK : EXIT_ENVIRONMENT);
 }
 
 static bool begin(const TestOptions *opt, Case *c, const char *work, size_t number)
@@ -189,9 +193,10 @@ static void put_indented(const char *text)
     if (line > LINES_SHOWN) printf("    .. %zu more lines (--junit=FILE has them)\n", line - LINES_SHOWN);
 }
 
+/* Its checks are all there. */
 static bool ended_well(const Case *c)
 {
-    return WIFEXITED(c->ended) && WEXITSTATUS(c->ended) == EXIT_OK;
+    return WIFEXITED(c->ended) && WEXITSTATUS(c->ended) == EXIT_OK && c->n > 0;
 }
 
 static void show(const Case *c, Sums *s)

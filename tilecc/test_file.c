@@ -65,19 +65,22 @@ static const char *line_end(const char *p)
     return p + strcspn(p, "\n");
 }
 
+/* Behind `// word` in front of `end`. */
+static const char *comment_before(const char *p, const char *end, const char *word)
+{
+    for (; p < end && *p; p++)
+        if (strncmp(p, "// ", 3) == 0 && strncmp(p + 3, word, strlen(word)) == 0) return p + 3 + strlen(word);
+    return NULL;
+}
+
 static const char *comment_in(const char *line, const char *word)
 {
-    const char *end = line_end(line);
-    for (const char *p = line; (p = strstr(p, "// ")) != NULL && p < end; p += 3)
-        if (strncmp(p + 3, word, strlen(word)) == 0) return p + 3 + strlen(word);
-    return NULL;
+    return comment_before(line, line_end(line), word);
 }
 
 static bool says(const char *text, const char *word)
 {
-    for (const char *p = text; *p; p = line_end(p) + (*line_end(p) != 0))
-        if (comment_in(p, word)) return true;
-    return false;
+    return comment_before(text, text + strlen(text), word) != NULL;
 }
 
 static bool beside(const char *path, const char *ending)

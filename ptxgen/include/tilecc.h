@@ -20,6 +20,8 @@ extern "C" {
 #define TILECC_API
 #endif
 
+/* Of programs and libraries that go together the first two numbers are the same: within them functions and enumerators are only added, and structs
+ * only grow at their end, those that a caller makes where they have a struct_size. `tilecc --man` says what is new. */
 #define TILECC_VERSION "0.1.0"
 
 typedef enum tilecc_status {
@@ -39,7 +41,9 @@ typedef enum tilecc_emit {
     TILECC_EMIT_CUBIN,
     TILECC_EMIT_PLAN,  /* --explain-plan */
     TILECC_EMIT_TREE,  /* of kernels with a derived schedule: one tree, every op with its agent, before it becomes roles */
-    TILECC_EMIT_SCHEDULES /* `KERNEL: SCHEDULE`, a line for each that a kernel could have: what `pin` takes */
+    TILECC_EMIT_SCHEDULES, /* `KERNEL: SCHEDULE`, a line for each that a kernel could have: what `pin` takes */
+    TILECC_EMIT_DEFINES /* `NAME=VALUE`, a line for each that `defines` may have: constants of the file, kernels (`kernel=copy`), and behind each kernel its
+                           compile-time parameters (`copy.BM=64|8`; without a value: `copy.BM=`) */
 } tilecc_emit;
 
 typedef enum tilecc_error_format { TILECC_HUMAN, TILECC_SHORT, TILECC_JSON } tilecc_error_format;
@@ -52,7 +56,7 @@ typedef struct tilecc_define {
 } tilecc_define;
 
 /* Zero the struct, set struct_size = sizeof(tilecc_options), and say in `emit` what is wanted (0 is tokens); every other
- * zero is the default. Fields beyond struct_size count as zero. All is the caller's and read during the call only, but
+ * zero is the default. Fields beyond struct_size count as zero, a struct_size of 0 is TILECC_ERROR_USAGE. All is the caller's and read during the call only, but
  * for realloc and user, which live as long as the result. */
 typedef struct tilecc_options {
     size_t struct_size;

@@ -18,6 +18,7 @@
  * nothing. Texts belong to the object that they come from and live as long; those of no object are static.
  * Threads: a tile_args is used by one thread at a time. Devices, modules and kernels may be shared by several, once
  * tile_device_use_compiler is done and until they are freed. No function prints or exits.
+ * Versions: those of tilecc.h, which says what goes together.
  */
 #ifndef TILE_H
 #define TILE_H
@@ -155,7 +156,7 @@ typedef struct tile_trust {
     size_t param; /* of which: tile_param_info */
 } tile_trust;
 typedef struct tile_kernel_facts { /* pointers live as long as the module */
-    const char *compiler, *target, *source; /* "tilecc 0.1.0", "sm_90a", path of the main source */
+    const char *compiler, *target, *source; /* "tilecc 1.2.3", "sm_90a", path of the main source */
     uint32_t threads, cluster[3], smem;     /* threads and bytes of shared memory of a CTA */
     const tile_trust *trusts;               /* facts that no launch can check */
     size_t ntrusts;

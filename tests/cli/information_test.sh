@@ -35,7 +35,7 @@ cp out upper
 expect 0 '' --explain="$(echo "$code" | tr E e)"
 cmp -s upper out || fail "--explain minds capitals"
 expect 2 "there is no error code 'E9999'" --explain E9999
-expect 2 'there is no error code' --explain ''
+expect 2 'there is no error code' --explain x
 
 # Every code has a text to print.
 for code in $(sed -n 's/^ERROR(\(E[0-9]*\).*/\1/p' "$root/lang/errors.def"); do

@@ -31,6 +31,19 @@ expect 2 'there is no PTX for sm_80, which has none of the asynchronous copies; 
 expect 2 'there is no PTX version 8.9; the newest is ' --ptx-version=8.9 good.tile
 expect 2 'standard input has no name' - <good.tile
 only_files
+# Nothing is no argument; what is typed does not move the cursor.
+for option in -o -D -I -arch --tune= --pin= --path-map= --kernel= --ptx-version= --explain=; do
+    case $option in
+    *=) expect 2 "^tilecc: ${option%=} needs an argument: " "$option" good.tile ;;
+    *) expect 2 "^tilecc: $option needs an argument: " $option '' good.tile ;;
+    esac
+done
+escape=$(printf '\033[2J')
+for option in "--emit=$escape" "-arch=$escape" "--ptx-version=$escape" "--$escape" "-D$escape"; do
+    expect 2 'x1b.2J' "$option" good.tile
+    ! grep -q "$(printf '\033')" err || fail "$option: an escape sequence"
+done
+only_files
 # Alternatives of compile-time parameters, of the source and by -D: one schedule each; what is wrong with them.
 cat >alternatives.tile <<'END'
 kernel copy<BM = 64 | 8, BN = 256>(src: global bf16[M, N], dst: global bf16[M, N]) {

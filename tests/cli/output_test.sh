@@ -2,7 +2,7 @@
 . cli/cli.sh
 
 # Text to standard output unless told.
-for kind in tokens ast ir ptx plan; do
+for kind in tokens ast ir ptx plan tree schedules defines; do
     expect 0 '' --emit=$kind good.tile
     [ -s out ] || fail "--emit=$kind gave nothing"
     cp out "kept.$kind"
@@ -26,7 +26,8 @@ contains out 'entry one'
 expect 0 '' -S --kernel=two -D B=8 both.tile -o -
 contains out 'entry two'
 ! grep -q 'entry one' out || fail '--kernel=two makes one, too'
-expect 1 'no kernel has this compile-time parameter' -S --kernel=one -D B=8 both.tile -o -
+expect 0 '' -S --kernel=one -D two.B=8 both.tile -o -
+expect 1 'no kernel has this compile-time parameter' -S --kernel=one -D C=8 both.tile -o -
 rm -f both.tile
 only_files
 

@@ -33,7 +33,7 @@ fi
 
 # Arguments that name no type, or are no tensor, are said to be so; brackets may stand in a file's name.
 expect 2 "src=bf17.200,512.: there is no type 'bf17'; did you mean 'bf16'" run --device=sim good.tile 'src=bf17[200,512]' 'dst=bf16[M,N]:out.npy'
-expect 2 "there is no type 'quaternion'; types are u8 u16 .* bf16 .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
+expect 2 "there is no type 'quaternion'; types are u8, u16, .* bf16, .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
 expect 2 "src=5: 'src' is a tensor .bf16.M, N.., not a number: src=in.npy" run --device=sim good.tile src=5 'dst=bf16[M,N]:out.npy'
 expect 3 "can't read 'x\[1\].npy'" run --device=sim good.tile 'src=x[1].npy' 'dst=bf16[M,N]:out.npy'
 # No more is read of a file than its header says, and nothing behind a wrong magic.
@@ -72,12 +72,11 @@ kernel named<C = 4>(x: global u32[C, L], y: global u32[C, L], k: s64) where L % 
     move t -> y[0, 0];
 }
 END
-expect 2 "E1104: .* no size, stride or scalar named C; 'y' is u32\[4, L\]: write 4 there, or add -D C=4" \
-    run --device=sim named.tile x=u32[4,64] y=u32[C,L]:out.npy k=0
-for define in C=8 named.C=8; do # but with -D, in any order of the arguments
-    expect 0 '' run --device=sim named.tile -D $define 'y=u32[C,L]:out.npy' 'x=u32[C,64]~iota' k=0
-    [ "$(tail -c 2048 out.npy | od -A n -t u4 -v -w4 | awk '$1 != NR - 1' | wc -l)" = 0 ] || fail "-D $define: other contents"
+for define in -DC=4 -DC=8 -Dnamed.C=8 ''; do # what they stand for by -D, or by their default, in any order of the arguments
+    expect 0 '' run --device=sim named.tile $define 'y=u32[C,L]:out.npy' 'x=u32[C,64]~iota' k=0
+    [ "$(tail -c $((256 * $(echo "${define:-=4}" | cut -d= -f2))) out.npy | od -A n -t u4 -v -w4 | awk '$1 != NR - 1' | wc -l)" = 0 ] || fail "$define: other contents"
 done
+expect 2 "no size, stride or scalar named Q; 'y' is u32\[4, L\]: write 4 there$" run --device=sim named.tile x=u32[4,64] y=u32[Q,L]:out.npy k=0
 expect 2 'no size, stride or scalar named C' run --device=sim named.tile -D C=8 x=u32[8,64] y=u32[CC,L]:out.npy k=0
 expect 2 'no size, stride or scalar named Q' run --device=sim named.tile -D C=8 x=u32[8,64] y=u32[Q,L]:out.npy k=0
 # A view may be empty at the tensor's end, too; then it reads as zeros.
@@ -97,6 +96,38 @@ kernel base(x: global bf16[N, H, W, 64], y: global bf16[R, 32, 64], s: s32) grid
 END
 expect 2 'E1139: does not hold: -2 <= cta.x - 2 <= W - 1' run --device=sim base.tile x=bf16[1,4,40,64] y=bf16[43,32,64]:out.npy s=0
 expect 2 'E1140: does not hold: 0 <= s <= 255' run --device=sim base.tile x=bf16[1,4,40,64] y=bf16[42,32,64]:out.npy s=256
-rm -f out.npy add.tile named.tile base.tile
+# A kernel is compiled alone: what the others lack is no matter, and -D may say it. Of its own each that lacks a value is named, with what to type.
+cat >several.tile <<'END'
+const L = 64;
+kernel bare<C, T, N = C * 2>(x: global T[C, L], y: global T[C, L]) {
+    shared t: T[C, 64];
+    move x[0, 0] -> t;
+    move t -> y[0, 0];
+}
+kernel typed<T = u32, BM = 32 | 8>(x: global T[M, L], y: global T[M, L]) {
+    pipeline i in ceil(M, BM) across grid {
+        shared t: T[BM, 64];
+        move x[i * BM, 0] -> t;
+        move t -> y[i * BM, 0];
+    }
+}
+END
+expect 0 '' --emit=defines several.tile
+printf '%s\n' L=64 kernel=bare bare.C= bare.T= kernel=typed typed.T=u32 'typed.BM=32|8' | cmp -s - out || fail "--emit=defines: $(cat out)"
+expect 0 '' --emit=defines -D bare.C=8 -D bare.T=f32 -D 'BM=128|64|32' several.tile
+printf '%s\n' L=64 kernel=bare bare.C=8 bare.T=f32 bare.N=16 kernel=typed typed.T=u32 'typed.BM=128|64|32' | cmp -s - out || fail "--emit=defines: $(cat out)"
+expect 2 "has 2 kernels; say which one with several.tile:NAME; it has bare, typed$" run --device=sim several.tile
+expect 2 "no kernel 'tped'; did you mean 'typed'" run --device=sim several.tile:tped
+expect 2 "^tilecc: E0212: kernel 'bare' has compile-time parameters without a value: tilecc run -D bare.C=.. -D bare.T=.. several.tile:bare$" \
+    run --device=sim several.tile:bare x=T[C,L] y=T[C,L]:out.npy
+[ "$(wc -l <err)" = 1 ] || fail "one line: $(cat err)"
+expect 0 '' run --device=sim several.tile:bare -D C=4 -D bare.T=f32 x=T[C,L] y=f32[C,64]:out.npy
+for define in bare.C=4 T=f32 BM=16; do
+    expect 0 '' run --device=sim several.tile:typed -D $define 'x=T[20,L]~iota' y=T[M,L]:out.npy
+done
+expect 2 'named BM; .*: write a number there' run --device=sim several.tile:typed x=T[BM,L] y=T[M,L]:out.npy
+expect 1 'E0213.*-D bare.Q=4' run --device=sim several.tile:typed -D bare.Q=4 x=T[20,L] y=T[M,L]:out.npy
+[ "$(grep -c E0213 err)" = 1 ] || fail "said once: $(cat err)"
+rm -f out.npy add.tile named.tile base.tile several.tile
 only_files
 finish

@@ -118,4 +118,24 @@ value() { # type, contents, offset, bytes
 [ "$(value u64 7 0 8)" = "$(value u64 7 0 8)" ] || fail "a seed is not a seed"
 "$TILECC" run t/c.tile 'x=u64[32]~some' 'y=u64[32]:y.npy' 2>err
 grep -q 'behind `~` stand the contents' err || fail "unknown contents"
+
+# Long files are looked through once.
+mkdir long
+{ echo '// run: x=u64[32] y=u64[32]' && cat t/c.tile && yes '' | head -n 400000; } >long/c.tile
+"$TILECC" test long >out 2>&1 || fail "a long file: $(cat out)"
+# One that can't be read is said, and nothing is tested.
+truncate -s 2G long/large.tile
+"$TILECC" test long >out 2>&1
+status=$?
+[ "$status: $(cat out)" = "3: tilecc: can't read 'long/large.tile': it is larger than 1 GiB" ] || fail "a file too large: $status $(cat out)"
+rm long/large.tile
+
+# Where nothing can be written nothing passes.
+(
+    trap '' XFSZ
+    ulimit -f 0
+    "$TILECC" test long 2>&1
+    echo "exit code $?"
+) | cat >out
+grep -q '^exit code [13]$' out || fail "no room: $(cat out)"
 finish

@@ -46,6 +46,18 @@ contains copy.tune '^# by hand$'
 contains copy.tune '^copy on "NVIDIA H200" from 0: BM=8$'
 [ "$(grep simulator copy.tune)" = "$(grep simulator first)" ] || fail "another choice: $(cat first copy.tune)"
 
+# What can't be worked out, and where nothing can be read again.
+rm -f copy.tune copy.svg
+deep=$(printf '%5000s' '' | tr ' ' '(')
+for size in 'M*M*M*M*M*M*M*M*M*M*M' '99999999999999999999*M' "${deep}M" "-$(echo "$deep" | tr '(' '-')M" 'min(M' 'M*9223372036854775807' '0-M*4611686018427387904-M*4611686018427387904'; do
+    expect 2 'a size is a number, a range, as in N=64..65536, or follows from sizes before it' tune --device=sim copy.tile:copy M=64 "N=$size" -Wno-performance
+done
+expect 2 'tune reads again what it has written' tune --device=sim copy.tile:copy -o -
+expect 2 '--plot needs an argument: FILE' tune --plot= copy.tile:copy
+expect 2 "extents of 'src', .*don't follow" tune --device=sim copy.tile:copy 'src=bf16[M,none]~7' M=64 -Wno-performance
+expect 0 'the simulator' tune --device=sim copy.tile:copy 'src=bf16[BM * 10,N]~7' M=80 N=64 -D BM=8 -Wno-performance --plot=off -o other.tune
+rm -f other.tune
+
 # Compilation reads it, and -MD says so; --tune=FILE, --tune=off; --explain-plan and run -v say what it became.
 printf 'copy on "simulator" from 0: BM=8 by launch\ncopy on "simulator" from 32768: BM=32 by static stages 3\n' >copy.tune
 kernels() { # how many of `copy`, options

@@ -75,10 +75,12 @@ if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$BUILD/CMakeCache.txt"; then # l
     strip -o "$work/small" "$(find "$prefix" -name libtile.so)" && [ "$(wc -c <"$work/small")" -lt 160000 ] || fail "libtile has $(wc -c <"$work/small") bytes"
 fi
 
-# Only names with the libraries' prefixes leave them.
+# Only names with the libraries' prefixes leave them. Their files and their names are of this major and minor version.
+interface=$("$prefix/bin/tilecc" --version | sed 's/^tilecc \([0-9]*\.[0-9]*\)\..*/\1/')
 for library in "$prefix"/lib*/*.so "$prefix"/lib/*/*.so; do
     [ -e "$library" ] || continue
-    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|TILE_1$|TILE_SOURCE_1$|TILECC_1$|TILE_SIM_|sim_device_open$|__|_init$|_fini$)')
+    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|TILE_'"$interface"'$|TILE_SOURCE_'"$interface"'$|TILECC_'"$interface"'$|TILE_SIM_'"$interface"'|sim_device_open$|__|_init$|_fini$)')
     [ -z "$names" ] || fail "$(basename "$library") exports $names"
+    [ -e "$library.$interface" ] || fail "there is no $library.$interface"
 done
 finish

@@ -39,7 +39,7 @@ static const char *const PROGRAMS[] = {
 static void every_allocation(void **state)
 {
     static const tilecc_emit EMITS[] = {TILECC_EMIT_TOKENS, TILECC_EMIT_AST, TILECC_EMIT_IR, TILECC_EMIT_PTX,
-                                        TILECC_EMIT_PLAN};
+                                        TILECC_EMIT_PLAN, TILECC_EMIT_DEFINES};
     (void)state;
     for (size_t p = 0; p < sizeof PROGRAMS / sizeof *PROGRAMS; p++) {
         for (size_t e = 0; e < sizeof EMITS / sizeof *EMITS; e++) {

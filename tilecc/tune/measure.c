@@ -32,13 +32,7 @@ static void progress_end(const Tune *t)
 static int complain_result(const Tune *t, const tilecc_result *r)
 {
     progress_end(t);
-    if (!r) {
-        complain("out of memory");
-        return EXIT_ENVIRONMENT;
-    }
-    fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
-    if (r->status != TILECC_OK && (r->status != TILECC_ERROR_SOURCE || !r->errors)) complain("%s", r->message);
-    return (int)r->status;
+    return say_result(r, t->opt->lib.error_format == TILECC_JSON);
 }
 
 /* pin NULL: as it is without a tune file. */
@@ -49,7 +43,7 @@ static int compile(Tune *t, const char *pin, tile_module **out)
     o.pin = pin;
     o.tune = "off";
     if (pin) o.no_performance_warnings = 1;
-    tilecc_result *r = program_compile(&t->program, &o, t->device, t->opt->verbose && !pin, t->text, t->text_size);
+    tilecc_result *r = program_compile(&t->program, &o, t->device, t->opt->verbose && !pin);
     int code = !r || r->status != TILECC_OK || !pin ? complain_result(t, r) : EXIT_OK;
     if (code == EXIT_OK) {
         tile_status s = tile_module_load(t->device, r->output, r->output_size, out, &e);
@@ -88,12 +82,12 @@ static int list(Tune *t)
     o.tune = "off";
     o.default_arch = tile_device_arch(t->device);
     o.no_performance_warnings = 1;
-    tilecc_result *r = tilecc_compile(&o, program_name(t->program.path), t->text, t->text_size);
+    tilecc_result *r = program_make(&t->program, &o);
     int code = r && r->status == TILECC_OK ? EXIT_OK : complain_result(t, r);
-    size_t n = strlen(t->kernel);
+    size_t n = strlen(t->program.kernel);
     for (const char *line = code == EXIT_OK ? r->output : ""; *line;) {
         size_t length = strcspn(line, "\n");
-        if (length > n + 2 && memcmp(line, t->kernel, n) == 0 && line[n] == ':') add(t, line + n + 2, length - n - 2);
+        if (length > n + 2 && memcmp(line, t->program.kernel, n) == 0 && line[n] == ':') add(t, line + n + 2, length - n - 2);
         line += length + (line[length] != 0);
     }
     tilecc_free(r);
@@ -105,12 +99,12 @@ static int compile_from(Tune *t, size_t from)
     int code = EXIT_OK;
     for (size_t i = from; i < t->n && code == EXIT_OK; i++) {
         Candidate *c = &t->v[i];
-        size_t room = strlen(t->kernel) + strlen(c->schedule) + 3;
+        size_t room = strlen(t->program.kernel) + strlen(c->schedule) + 3;
         char *pin = must_alloc(room);
-        snprintf(pin, room, "%s: %s", t->kernel, c->schedule);
+        snprintf(pin, room, "%s: %s", t->program.kernel, c->schedule);
         progress(t, "compiling", i - from, t->n - from, c->schedule);
         code = compile(t, pin, &c->module);
-        if (code == EXIT_OK) c->kernel = tile_kernel_find(c->module, t->kernel);
+        if (code == EXIT_OK) c->kernel = tile_kernel_find(c->module, t->program.kernel);
         free(pin);
     }
     progress_end(t);
@@ -123,9 +117,6 @@ int tune_candidates(Tune *t)
     int code = compile(t, NULL, &t->v[0].module);
     if (code == EXIT_OK) code = program_kernel(&t->program, t->v[0].module, &t->v[0].kernel);
     if (code != EXIT_OK) return code;
-    const char *name = tile_kernel_name(t->v[0].kernel);
-    t->kernel = must_alloc(strlen(name) + 1);
-    memcpy(t->kernel, name, strlen(name) + 1);
     code = list(t);
     return code == EXIT_OK ? compile_from(t, 1) : code;
 }
@@ -242,7 +233,7 @@ static int measure_point(Tune *t, const Scratch *s, size_t point, size_t from)
     size_t n;
     char **texts = tune_arguments(&t->sizes, t->v[0].kernel, point, &n);
     if (!texts) return EXIT_USAGE;
-    int code = run_args_parse(&typed, (const char *const *)texts, n);
+    int code = run_args_parse(&typed, &t->program, (const char *const *)texts, n);
     if (code == EXIT_OK) code = run_args_match(&typed, t->v[0].kernel, false);
     if (code == EXIT_OK) {
         tile_status status = tile_args_new(t->v[0].kernel, &args, &e);

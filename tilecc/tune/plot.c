@@ -154,7 +154,7 @@ char *tune_plot(const Tune *t, const Choices *c)
     find_edges(&p, t);
     put(&p, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n", WIDTH, HEIGHT);
     put(&p, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"28\" font-size=\"16\" fill=\"#111\">", WIDTH, HEIGHT, LEFT);
-    put_text(&p, t->kernel);
+    put_text(&p, t->program.kernel);
     put(&p, " on ");
     put_text(&p, tile_device_gpu(t->device));
     put(&p, "</text>\n");

@@ -16,8 +16,19 @@ typedef struct Extent {
     const char *p;
     const TuneSizes *s;
     size_t point;
+    unsigned depth; /* of brackets and signs */
     bool wrong;
 } Extent;
+
+static const double VALUE_MOST = 0x1p60;
+enum { DEPTH_MOST = 64 };
+
+/* What is worked out next is less than 2^60: it fits; else the extent is wrong. */
+static bool fits(Extent *x, double next)
+{
+    x->wrong |= !(next < VALUE_MOST && next > -VALUE_MOST);
+    return !x->wrong;
+}
 
 static int64_t sum(Extent *x);
 
@@ -48,8 +59,11 @@ static int64_t floor_div(int64_t a, int64_t b)
 
 static int64_t call(Extent *x, const char *name, size_t n)
 {
-    int64_t a = sum(x), b = 1;
+    x->wrong |= x->depth == DEPTH_MOST;
+    x->depth++;
+    int64_t a = x->wrong ? 1 : sum(x), b = 1;
     if (eat(x, ',')) b = sum(x);
+    x->depth--;
     if (!eat(x, ')') || b == 0) x->wrong = true;
     if (x->wrong) return 1;
     if (n == 4 && memcmp(name, "ceil", 4) == 0) return -floor_div(-a, b);
@@ -59,32 +73,54 @@ static int64_t call(Extent *x, const char *name, size_t n)
     return 1;
 }
 
+/* What the program calls a number. */
+static int64_t named(Extent *x, const char *name, size_t n)
+{
+    char text[64], *end;
+    snprintf(text, sizeof text, "%.*s", (int)n, name);
+    const char *value = n < sizeof text ? program_value(x->s->program, text) : NULL;
+    int64_t v = value ? strtoll(value, &end, 10) : 0;
+    x->wrong |= !value || *end;
+    return fits(x, (double)v) ? v : 1;
+}
+
+static int64_t term(Extent *x);
+
+static int64_t inner(Extent *x, bool bracket)
+{
+    if (x->depth == DEPTH_MOST) x->wrong = true;
+    if (x->wrong) return 1;
+    x->depth++;
+    int64_t v = bracket ? sum(x) : -term(x);
+    x->depth--;
+    if (bracket) x->wrong |= !eat(x, ')');
+    return v;
+}
+
 static int64_t term(Extent *x)
 {
     skip(x);
     const char *from = x->p;
-    if (eat(x, '(')) {
-        int64_t v = sum(x);
-        x->wrong |= !eat(x, ')');
-        return v;
-    }
-    if (eat(x, '-')) return -term(x);
+    if (eat(x, '(')) return inner(x, true);
+    if (eat(x, '-')) return inner(x, false);
     while (isalnum((unsigned char)*x->p) || *x->p == '_') x->p++;
     size_t n = (size_t)(x->p - from);
-    if (n && isdigit((unsigned char)*from)) return strtoll(from, NULL, 10);
+    if (n && isdigit((unsigned char)*from)) return fits(x, strtod(from, NULL)) ? strtoll(from, NULL, 10) : 1;
     if (n && eat(x, '(')) return call(x, from, n);
     size_t i = find_size(x->s, from, n);
-    if (i < x->s->n) return tune_value(x->s, i, x->point);
-    x->wrong = true;
-    return 1;
+    if (i == x->s->n) return named(x, from, n);
+    int64_t v = tune_value(x->s, i, x->point);
+    return fits(x, (double)v) ? v : 1;
 }
 
 static int64_t product(Extent *x)
 {
     int64_t v = term(x);
     for (;;) {
-        if (eat(x, '*')) v *= term(x);
-        else if (eat(x, '/') || *x->p == '%') {
+        if (eat(x, '*')) {
+            int64_t d = term(x);
+            v = fits(x, (double)v * (double)d) ? v * d : 1;
+        } else if (eat(x, '/') || *x->p == '%') {
             bool rest = eat(x, '%');
             int64_t d = term(x), q = d ? floor_div(v, d) : 0;
             x->wrong |= d == 0;
@@ -97,9 +133,10 @@ static int64_t sum(Extent *x)
 {
     int64_t v = product(x);
     for (;;) {
-        if (eat(x, '+')) v += product(x);
-        else if (eat(x, '-')) v -= product(x);
-        else return v;
+        int64_t sign = eat(x, '+') ? 1 : eat(x, '-') ? -1 : 0;
+        if (!sign) return v;
+        int64_t d = sign * product(x);
+        v = fits(x, (double)v + (double)d) ? v + d : 1;
     }
 }
 
@@ -205,7 +242,7 @@ int64_t tune_value(const TuneSizes *s, size_t size, size_t point)
         before.n = size;
         Extent x = {.p = z->of, .s = &before, .point = point};
         v = sum(&x);
-        return v < 0 ? 0 : v;
+        return x.wrong ? INT64_MAX : v < 0 ? 0 : v; /* of a size there can't be, so that those who use it are wrong, too */
     }
     if (point + 1 == s->npoints) return z->hi;
     for (size_t i = 0; i < point && v < z->hi; i++) v *= STEP;
@@ -334,9 +371,9 @@ static size_t points_of(const TuneSizes *s)
     return most < TUNE_POINTS ? most : TUNE_POINTS;
 }
 
-int tune_sizes(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k, double most)
+int tune_sizes(TuneSizes *s, const TuneOptions *opt, const Program *program, const tile_kernel *k, double most)
 {
-    *s = (TuneSizes){.npoints = 1};
+    *s = (TuneSizes){.npoints = 1, .program = program};
     if (!find_sizes(s, k)) return EXIT_USAGE;
     int code = take_args(s, opt, k);
     if (code != EXIT_OK) return code;

@@ -28,12 +28,9 @@ static int open_device(Tune *t)
 
 static int read_source(Tune *t)
 {
-    if (!t->program.from_source) {
-        complain("'%s' is compiled already: schedules are made of a .tile file", t->program.path);
-        return EXIT_USAGE;
-    }
-    t->text = read_program(t->program.path, &t->text_size);
-    return t->text ? EXIT_OK : EXIT_ENVIRONMENT;
+    if (t->program.from_source) return program_read(&t->program, &t->opt->lib, "tune");
+    complain("'%s' is compiled already: schedules are made of a .tile file", t->program.path);
+    return EXIT_USAGE;
 }
 
 /* ---- the table ---- */
@@ -55,7 +52,7 @@ static size_t choice_at(const Choices *c, size_t point)
 static void print_table(const Tune *t, const Choices *c)
 {
     const char *unit = t->simulated ? "ksteps" : "us";
-    printf("%s on %s, %zu schedules", t->kernel, tile_device_gpu(t->device), t->n - 1 - t->combined);
+    printf("%s on %s, %zu schedules", t->program.kernel, tile_device_gpu(t->device), t->n - 1 - t->combined);
     if (t->combined) printf(" and %zu combination%s of what gains", t->combined, t->combined == 1 ? "" : "s");
     printf("\n\n");
     printf("| size | bytes | untuned, %s | tuned, %s | untuned by tuned | scatter, %% | GB/s | of the driver's copy | schedule |\n", unit, unit);
@@ -121,9 +118,8 @@ static int try_file(const Tune *t, const char *path)
     o.default_arch = tile_device_arch(t->device);
     o.no_performance_warnings = 1;
     o.tune = path;
-    tilecc_result *r = tilecc_compile(&o, program_name(t->program.path), t->text, t->text_size);
-    int code = r ? (int)r->status : EXIT_ENVIRONMENT;
-    if (r) fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
+    tilecc_result *r = program_make(&t->program, &o);
+    int code = say_result(r, o.error_format == TILECC_JSON);
     tilecc_free(r);
     return code;
 }
@@ -142,7 +138,7 @@ static int write_found(const Tune *t, const Choices *c, const char *tune, const 
         if (!old) return EXIT_ENVIRONMENT;
     }
     bool wins = tune_wins(t->v, t->scatter, t->sizes.npoints, c), any = wins || old;
-    char *text = tune_file(old, t->kernel, tile_device_gpu(t->device), t->v, wins ? c : &NO_CHOICES);
+    char *text = tune_file(old, t->program.kernel, tile_device_gpu(t->device), t->v, wins ? c : &NO_CHOICES);
     OutFile files[2];
     size_t n = 0;
     if (any) files[n++] = (OutFile){tune, text, strlen(text)};
@@ -155,7 +151,7 @@ static int write_found(const Tune *t, const Choices *c, const char *tune, const 
     free(text);
     free(drawing);
     if (!ok) return EXIT_ENVIRONMENT;
-    if (!wins) printf("\nnothing gains more than times scatter: no lines for %s on %s\n", t->kernel, tile_device_gpu(t->device));
+    if (!wins) printf("\nnothing gains more than times scatter: no lines for %s on %s\n", t->program.kernel, tile_device_gpu(t->device));
     if (n) printf("\n%s%s%s\n", any ? tune : plot, n == 2 ? ", " : "", n == 2 ? plot : "");
     return !finish_stdout() ? EXIT_ENVIRONMENT : any ? try_file(t, tune) : EXIT_OK;
 }
@@ -177,6 +173,10 @@ static int tune(Tune *t)
     int code = program_split(&t->program, t->opt->program, &t->opt->lib);
     if (code == EXIT_OK) code = read_source(t);
     if (code != EXIT_OK) return code;
+    if (t->opt->output && strcmp(t->opt->output, "-") == 0) {
+        complain("tune reads again what it has written: say with -o FILE where");
+        return EXIT_USAGE;
+    }
     char *file = t->opt->output ? NULL : beside(t->program.path, t->program.library, ".tune");
     const char *path = file ? file : t->opt->output, *asked = t->opt->plot;
     char *drawn = asked ? NULL : plot_beside(path);
@@ -184,7 +184,7 @@ static int tune(Tune *t)
     if (!outputs_are_apart((const char *const[]){path, plot}, plot ? 2 : 1, (const char *const[]){t->program.path}, t->program.library ? 0 : 1)) code = EXIT_USAGE;
     if (code == EXIT_OK) code = open_device(t);
     if (code == EXIT_OK) code = tune_candidates(t);
-    if (code == EXIT_OK) code = tune_sizes(&t->sizes, t->opt, t->v[0].kernel, t->opt->most > 0 ? t->opt->most : t->simulated ? MOST_SIMULATED : MOST);
+    if (code == EXIT_OK) code = tune_sizes(&t->sizes, t->opt, &t->program, t->v[0].kernel, t->opt->most > 0 ? t->opt->most : t->simulated ? MOST_SIMULATED : MOST);
     if (code == EXIT_OK) code = tune_measure(t);
     if (code == EXIT_OK) code = show_and_write(t, path, plot);
     free(file);
@@ -203,8 +203,6 @@ int command_tune(const TuneOptions *opt)
     }
     tile_device_close(t->device);
     program_free(&t->program);
-    free(t->kernel);
-    free(t->text);
     free(t);
     return code;
 }

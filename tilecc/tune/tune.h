@@ -33,11 +33,12 @@ typedef struct TuneSizes {
     TuneSize v[TUNE_SIZES];
     size_t n;
     size_t npoints;
+    const Program *program;  /* whose compile-time names may stand in what was typed */
     const char *const *args; /* those of the command line that are tensors and scalars */
     size_t nargs;
 } TuneSizes;
 /* From what was typed; most: bytes of all tensors. The kernel says the rest. Exit code, after a complaint. */
-int tune_sizes(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k, double most);
+int tune_sizes(TuneSizes *s, const TuneOptions *opt, const Program *program, const tile_kernel *k, double most);
 int64_t tune_value(const TuneSizes *s, size_t size, size_t point);
 /* Arguments for run_args_parse at a point, from malloc as are the texts; *n of them. NULL after a complaint. */
 char **tune_arguments(const TuneSizes *s, const tile_kernel *k, size_t point, size_t *n);
@@ -56,11 +57,8 @@ typedef struct Candidate {
 typedef struct Tune {
     const TuneOptions *opt;
     Program program;
-    char *text; /* of the program */
-    size_t text_size;
     tile_device *device;
     bool simulated;
-    char *kernel;
     TuneSizes sizes;
     Candidate v[TUNE_CANDIDATES];
     size_t n, combined;          /* the last so many are combinations of those before */

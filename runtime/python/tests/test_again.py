@@ -191,6 +191,34 @@ def test_kernels():
     assert again(calls)[0] >= 10
 
 
+def test_made():
+    """Tensors of the device at hand are allocated as torch.compile's programs do, others by torch.empty; they are the same."""
+    allocate, at_hand, allocated = torch._C._dynamo.guards._empty_strided_cpu, [0], []
+
+    def bare(shape, strides, dtype):
+        allocated.append(shape)
+        return allocate(shape, strides, dtype) if device == "cpu" else torch.empty_strided(shape, strides, dtype=dtype, device=device)
+
+    def calls():
+        k = tilecc.loads(SOURCE, name="test_again.tile")
+        for n in range(6):
+            at_hand[0] = int(n > 3)
+            x = numbers(1024)
+            y = k.shifted(x, steps=0, dst=torch.empty)
+            assert torch.equal(x, y) and y.dtype == x.dtype and y.stride() == (1,) and y.device == x.device
+            x = numbers(4, 1, 64, dtype=torch.int32)
+            y = std.transpose(x)
+            assert torch.equal(x.transpose(1, 2), y) and y.is_contiguous() and y.dtype == x.dtype
+        assert allocated.count((1024,)) == 3 and allocated.count((4, 64, 1)) == 3, allocated
+
+    real, _remember._bare_empty = _remember._bare_empty, lambda torch, device: (bare, lambda: at_hand[0], 0)
+    try:
+        again(calls)
+    finally:
+        _remember._bare_empty = real
+    assert _remember._bare_empty(torch, torch.device("cpu")) is None
+
+
 def test_threads():
     """What a thread remembers is its own."""
     wrong = []

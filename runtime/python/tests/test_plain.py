@@ -29,6 +29,17 @@ class Ints:
         return {"version": 3, "shape": self.shape, "typestr": "<i4", "data": (ctypes.addressof(self.data), False), "strides": None}
 
 
+class Part:
+    """Rows and columns of whole, from element `first` on."""
+
+    def __init__(self, whole, first, rows, columns, pitch=None):
+        self.whole, self.shape = whole, (rows, columns)
+        self.__array_interface__ = {
+            "version": 3, "shape": self.shape, "typestr": "<i4", "data": (ctypes.addressof(whole.data) + 4 * first, False),
+            "strides": (4 * pitch, 4) if pitch else None,
+        }
+
+
 def test_copy():
     k = tilecc.loads(SOURCE, BM=4)
     x, y = Ints(20, 36, range(720)), Ints(20, 36)
@@ -50,6 +61,39 @@ def test_errors():
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
     ):
         all_tests.raises(kind, words, f)
+
+
+HALVES = """
+kernel halves(src: global s32[M, N] stride [S, 1], a: global s32[M, N] stride [A, 1], b: global s32[M, N] stride [B, 1]) grid (ceil(N, 32), ceil(M, 8)) {
+    shared t: s32[8, 32];
+    move src[cta.y * 8, cta.x * 32] -> t;
+    move t -> a[cta.y * 8, cta.x * 32];
+    move t -> b[cta.y * 8, cta.x * 32];
+}
+"""
+
+
+def test_places():
+    """What overlaps in memory does so on the simulator, and what lies askew does there: as on a GPU."""
+    k, halves = tilecc.loads(SOURCE), tilecc.loads(HALVES)
+    x = Ints(40, 36, range(1440))
+    top, bottom, middle = Part(x, 0, 20, 36), Part(x, 20 * 36, 20, 36), Part(x, 10 * 36, 20, 36)
+    for src, dst in ((x, x), (top, middle), (middle, bottom), (x, Part(x, 4, 40, 36))):
+        all_tests.raises(tilecc.LaunchError, "E1107: `dst` is written and overlaps `src`", lambda: k.copy(src, dst))
+        all_tests.raises(tilecc.LaunchError, "E1107", lambda: k.copy.launch_info(src, dst))
+    assert list(x.data) == list(range(1440))
+    all_tests.raises(tilecc.LaunchError, "E1107", lambda: k.copy(top, dst=lambda shape, dtype: Part(x, 36, *shape)))
+    all_tests.raises(tilecc.LaunchError, "is not a multiple of 16", lambda: k.copy(Part(x, 1, 20, 36), Ints(20, 36)))
+    k.copy(top, bottom)
+    assert list(x.data) == 2 * list(range(720))
+    k.copy(top, Ints(20, 36))
+
+    y = Ints(20, 72)
+    left, right = Part(y, 0, 20, 36, 72), Part(y, 36, 20, 36, 72)
+    halves.halves(top, left, right)
+    assert all(y.data[i * 72 + j] == y.data[i * 72 + 36 + j] == i * 36 + j for i in range(20) for j in range(36))
+    all_tests.raises(tilecc.LaunchError, "E1107: `a` is written and overlaps `b`", lambda: halves.halves(top, left, left))
+    all_tests.raises(tilecc.LaunchError, "E1107: `a` is written and overlaps `b`", lambda: halves.halves(top, left, Part(y, 32, 20, 36, 72)))
 
 
 def signatures(path):

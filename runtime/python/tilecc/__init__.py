@@ -18,6 +18,7 @@ import struct
 import sys
 import threading
 from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
+from operator import itemgetter
 
 from . import _extents as extents
 from . import _native as native
@@ -163,8 +164,9 @@ class _Bound:
     """A call's arguments, bound: of one thread, for the time of the call."""
 
     def __init__(self, kernel, arguments, keywords):
-        self.kernel, self.values, self.copies, self.binds = kernel, {}, [], {}
+        self.kernel, self.values, self.binds = kernel, {}, {}
         self.results, self.made = [], []
+        self.places, self.blocks, self.copies = [], [], []  # (parameter, address, bytes); of the simulator: memory; (parameter, address, there, bytes)
         given = dict(keywords)
         names = kernel._names_for(arguments, given)
         arrays, makers = {}, {}
@@ -196,6 +198,8 @@ class _Bound:
             for p in self.parameters:
                 if p.name in makers:
                     self._make(p, makers[p.name])
+            if self.where[0] == CPU:
+                self._to_simulator()
         except BaseException:
             self.close()
             raise
@@ -245,24 +249,35 @@ class _Bound:
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' has a negative stride")
         size = 0 if 0 in a.shape else 1 + sum((n - 1) * s for n, s in zip(a.shape, strides or _row_major(a.shape)))
         size *= max(p.bits // 8, 1)
-        address = a.address
-        if self.where[0] == CPU:
-            address = self._to_simulator(p, a.address, size)
-        self._bind(p, address, size, shape, strides)
-
-    def _bind(self, p, address, size, shape, strides):
         n = len(shape)
-        how = (p.key, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None)
-        self.binds[p.key] = how
-        _check(native.bind(self.args, how[0], address, *how[1:], byref(self.error)), self.error)
-
-    def _to_simulator(self, p, address, size):
-        at = c_uint64()
-        _check(native.alloc(self.device, size, byref(at), byref(self.error)), self.error)
-        self.copies.append((p, address, at.value, size))
+        self.binds[p.key] = (p.key, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None)
+        self._bind(p, a.address)
         if size:
-            _check(native.write(self.device, at.value, address, size, byref(self.error)), self.error)
-        return at.value
+            self.places.append((p, a.address, size))
+
+    def _bind(self, p, address):
+        name, *how = self.binds[p.key]
+        _check(native.bind(self.args, name, address, *how, byref(self.error)), self.error)
+
+    def _to_simulator(self):
+        """Copies the arrays there. What overlaps in memory does so there, and what lies at no multiple of 16 bytes does not there: a launch answers as it
+        would on a GPU."""
+        pieces = []
+        for address, size in sorted((address, size) for _, address, size in self.places):
+            if pieces and address < pieces[-1][1]:
+                pieces[-1][1] = max(pieces[-1][1], address + size)
+            else:
+                pieces.append([address, address + size])
+        for i, (first, end) in enumerate(pieces):
+            block, skip = c_uint64(), first % 16
+            _check(native.alloc(self.device, skip + end - first, byref(block), byref(self.error)), self.error)
+            self.blocks.append(block.value)
+            pieces[i].append(block.value + skip - first)
+            _check(native.write(self.device, block.value + skip, first, end - first, byref(self.error)), self.error)
+        for p, address, size in self.places:
+            there = address + next(offset for first, end, offset in pieces if first <= address < end)
+            self.copies.append((p, address, there, size))
+            self._bind(p, there)
 
     def _make(self, p, maker):
         if not p.written:
@@ -289,13 +304,13 @@ class _Bound:
 
     def fetch(self):
         for p, address, at, size in self.copies:
-            if p.written and size:
+            if p.written:
                 _check(native.read(self.device, address, at, size, byref(self.error)), self.error)
 
     def close(self):
-        for _, _, at, _ in self.copies:
-            native.release(self.device, at, None)
-        self.copies = []
+        for block in self.blocks:
+            native.release(self.device, block, None)
+        self.blocks = []
         if self.args:
             native.args_free(self.args)
             self.args = c_void_p()
@@ -338,6 +353,7 @@ class _Ready:
         names = [p.name for p in bound.parameters]
         self.order = None if order == names else [order.index(name) for name in names]
         self.makers = [(order.index(n), _remember.maker(torch, make, shape, {"dtype": t, "device": d})) for n, (make, shape, t, d) in bound.made]
+        self.result = itemgetter(*[i for i, _ in self.makers]) if self.makers else None
         self.pack, self.at = struct.Struct(f"{len(names)}q").pack_into, (c_int64 * len(names))()
         self.how = self.args.value, ctypes.addressof(self.at), len(names), ctypes.addressof(self.error)
 
@@ -345,13 +361,17 @@ class _Ready:
         """What is given in the order of the call, in that of the parameters."""
         return at if self.order is None else [at[i] for i in self.order]
 
-    def make(self, arguments):
-        """The arguments with new tensors for those that are made, and these."""
-        arguments, made = list(arguments), []
-        for i, make in self.makers:
-            arguments[i] = make()
-            made.append(arguments[i])
-        return arguments, made[0] if len(made) == 1 else tuple(made)
+    def again(self, given, stream):
+        """The call with these arguments, in its order."""
+        if self.makers:
+            given = list(given)
+            for i, make in self.makers:
+                given[i] = make()
+        at = [x if type(x) is int else x.data_ptr() for x in given]
+        self.launch(at if self.order is None else self.ordered(at), stream)
+        if _remember.state.log is not None:
+            _remember.launched(self, given)
+        return self.result and self.result(given)
 
     def launch(self, at, stream):
         """at: addresses, and values of scalars, in the order of the parameters."""
@@ -406,13 +426,7 @@ class Kernel:
                 kind, remembered = tuple(kind), self._module._ready.known
                 ready = remembered.get(kind)
                 if ready is not None:
-                    result = None
-                    if ready.makers:
-                        given, result = ready.make(given)
-                    at = ready.ordered([x if type(x) is int else x.data_ptr() for x in given])
-                    ready.launch(at, torch._C._cuda_getCurrentRawStream(ready.device) if stream is None else stream)
-                    _remember.launched(ready, given)
-                    return result
+                    return ready.again(given, torch._C._cuda_getCurrentRawStream(ready.device) if stream is None else stream)
                 if not all(x.is_cuda for x in tensors):
                     kind = None
             else:

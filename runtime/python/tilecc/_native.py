@@ -1,4 +1,5 @@
-"""The C libraries, as ctypes sees them: tile.h (load, bind, launch), tile_source.h (compile .tile at run time), tilecc.h (plans).
+"""The C libraries, as ctypes sees them: tile.h (load, bind, launch), tile_source.h (compile .tile at run time), tilecc.h (plans), as they are in the
+version that INTERFACE names.
 
 They lie in the package (a wheel), in the folder that TILECC_LIBRARY_PATH names, or where the loader finds them.
 """
@@ -6,6 +7,9 @@ They lie in the package (a wheel), in the folder that TILECC_LIBRARY_PATH names,
 import ctypes
 import os
 from ctypes import POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_uint, c_void_p
+
+
+INTERFACE = "0.1"  # major and minor number of TILECC_VERSION: tests/meta compares
 
 
 class TileError(Structure):
@@ -88,6 +92,7 @@ class Result(Structure):
 
 
 def _load(name):
+    name = f"lib{name}.so.{INTERFACE}"
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
     tried = []
     for folder in (os.environ.get("TILECC_LIBRARY_PATH"), here, None):
@@ -102,9 +107,9 @@ def _load(name):
     raise ImportError(f"tilecc: {name} can't be loaded ({'; '.join(tried)}); TILECC_LIBRARY_PATH names a folder that has it")
 
 
-compiler = _load("libtilecc.so.0")
-tile = _load("libtile.so.0")
-source = _load("libtile_source.so.0")
+compiler = _load("tilecc")
+tile = _load("tile")
+source = _load("tile_source")
 
 
 def _declare(library, name, result, *arguments):

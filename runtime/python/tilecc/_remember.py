@@ -49,6 +49,13 @@ def kinds(torch, kind, given, tensors, values):
     return True
 
 
+def _bare_empty(torch, device):
+    """What programs of torch.compile allocate with, in less than half the host time of torch.empty, on the device that is current; which that is, and the
+    number that it must have. None: there is no such function for this device, or in this PyTorch."""
+    made = getattr(getattr(getattr(torch._C, "_dynamo", None), "guards", None), "_empty_strided_cuda", None)
+    return None if made is None or device is None or device.type != "cuda" else (made, torch._C._cuda_getDevice, device.index)
+
+
 def maker(torch, make, shape, more):
     """make(shape, **more) as a function without arguments."""
     if make is not torch.empty:
@@ -57,7 +64,13 @@ def maker(torch, make, shape, more):
     for extent in reversed(shape):
         strides.insert(0, n)
         n *= max(extent, 1)
-    return functools.partial(torch.empty_strided, shape, tuple(strides), **more)  # the same, whose arguments are read in half the time
+    shape, strides, dtype = tuple(shape), tuple(strides), more["dtype"]
+    general = functools.partial(torch.empty_strided, shape, strides, **more)  # the same, whose arguments are read in half the time
+    bare = _bare_empty(torch, more.get("device"))
+    if bare is None:
+        return general
+    empty, current, number = bare
+    return lambda: empty(shape, strides, dtype) if current() == number else general()
 
 
 class _Call:
