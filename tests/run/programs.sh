@@ -476,6 +476,11 @@ for shape in 4,4 4,1020 4,1024 4,1028 2,5000 8,300 16,2052; do
             block a b 0,0 $((c - 1)),$n 1,0 && block a b $((c - 1)),0 1,$n 0,0
     done
 done
+for n in 4 64 68 200; do
+    make u4 "32,$n" a
+    case_ $h/cluster/neighbours.tile x="$work/a.npy" y="u32[32,$n]:$work/b.npy" z="u32[32,$n]:$work/c.npy" &&
+        block a b 0,0 31,$n 1,0 && block a c 1,0 31,$n 0,0
+done
 for n in 4 256 1028 5000; do
     make u4 "2,$n" a
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
