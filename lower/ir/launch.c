@@ -117,6 +117,10 @@ IrRange ir_range_of(LxOp op, IrRange x, IrRange y)
     case LX_DIV: return number && y.lo > 0 ? over(x, y.lo) : IR_ANY;
     case LX_CEIL: return number && y.lo > 0 ? over(ir_range_add(x, ir_range_at(y.lo - 1)), y.lo) : IR_ANY;
     case LX_MOD: return !number || y.lo <= 0 ? IR_ANY : x.lo >= 0 && x.hi < y.lo ? x : (IrRange){0, y.lo - 1};
+    case LX_AND: /* not above one of them that is not below 0 */
+        if (x.lo >= 0 && y.lo >= 0) return (IrRange){0, x.hi < y.hi ? x.hi : y.hi};
+        return x.lo >= 0 ? (IrRange){0, x.hi} : y.lo >= 0 ? (IrRange){0, y.hi} : IR_ANY;
+    case LX_SHR: return number && y.lo >= 0 && y.lo < 63 ? over(x, INT64_C(1) << y.lo) : IR_ANY;
     case LX_MIN: return (IrRange){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
     case LX_MAX: return (IrRange){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
     default: return IR_ANY;
