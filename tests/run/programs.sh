@@ -828,6 +828,15 @@ esac
 
 # ---- what is apart by conditions, facts and steps; stores that wait for loads ----
 d=$h/independence
+numbers_of i4 5,2,0,3,1,4 o
+reshape o 3,2 i
+make u2 3,1024 a
+case_ $d/distinct_places.tile:dispatch x="$work/a.npy" slot="$work/i.npy" out="bf16[6,1024]:$work/b.npy" && rows a b 1,2,0,1,2,0
+numbers_of i4 7,2,0,3,1,4,6,5 o
+reshape o 2,4 i
+make f4 8,64 a
+reshape a 2,4,64 c
+case_ $d/distinct_places.tile:by_four x="$work/c.npy" slot="$work/i.npy" out="f32[8,64]:$work/b.npy" && rows a b 2,4,1,3,5,7,6,0
 for n in 2 10 $(many '64 130' 24); do
     list=$(c= i=0; while [ $i -lt "$n" ]; do printf '%s%d,%d' "$c" $((i + 1)) $i; c=,; i=$((i + 2)); done)
     make f4 "$n,1024" a
