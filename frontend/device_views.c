@@ -96,7 +96,6 @@ bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PT
 {
     const Sx *zero = sx_const(e, 0, p->span), *size = from->extent[d], *first = view_keep(e, s, "first", p->start);
     const Sx *count = p->count ? p->count : sx_const(e, 1, p->span), *end = end_of(e, p->start, count);
-    int bd = from->base ? from->dim_of[d] : d;
     const Sx *behind = end ? end : end_behind(e, p->start, count);
     Element lo, hi;
     bool sorted = element(e, p->start, &lo) && element(e, behind, &hi) && lo.load->tensor == hi.load->tensor && same_scale(&lo, &hi);
@@ -111,10 +110,8 @@ bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PT
     *start = view_keep(e, s, "start", *start);
     end = sx_op(e, SX_MAX, sx_op(e, SX_MIN, end, size, p->span), *start, p->span);
     *extent = view_keep(e, s, "extent", sx_op(e, SX_SUB, end, *start, p->span));
-    v->place[bd] = (struct PPlace){0};
-    if (!from->base)
-        v->place[bd] = sorted ? (struct PPlace){lo.load->tensor, lo.load->idx[0], hi.load->idx[0], lo.by}
-                              : (struct PPlace){NULL, first, last, NULL};
+    if (!from->base) /* else it lies where that view lies */
+        v->place[d] = sorted ? (struct PPlace){lo.load->tensor, lo.load->idx[0], hi.load->idx[0], lo.by} : (struct PPlace){NULL, first, last, NULL};
     return *start && *extent;
 }
 

@@ -125,7 +125,7 @@ static void across(Env *e, const Stmt *s, PPipe *p)
     if (e->around.hi) {
         Diag *g = diag_at(e->c->diags, E0721, p->deal_span, "`across grid` stands inside another statement");
         diag_label(e->c->diags, g, e->around, "this one");
-        diag_fix(e->c->diags, g, "put `across grid` on the outermost pipeline, with all the indices to deal");
+        diag_fix(e->c->diags, g, "put `across grid` on the outermost pipeline, with all the indices to deal; steps for which the whole GPU waits are launches of their own");
     }
     if (k->grid_span.hi) {
         Diag *g = diag_at(e->c->diags, E0720, p->deal_span, "the compiler chooses the grid of this kernel");

@@ -18,13 +18,15 @@ static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t
     Diag *d = diag_at(e->c->diags, E0320, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s",
                       nt);
     diag_label(e->c->diags, d, s->span, "the tile is %s", shape_text(e, nt, tile));
-    if (plain && ng > nt)
+    bool one = false;
+    for (int i = 0; i < nt; i++) one |= tile[i] == 1;
+    if (plain && ng > nt) {
         diag_fix(e->c->diags, d, "mark the dimensions that the tile has with `start +: extent` or `:`");
-    for (int i = 0; i < nt && ng < nt; i++)
-        if (tile[i] == 1) {
-            diag_fix(e->c->diags, d, "a plain number picks one row, without a dimension of its own: `t[r, :]`, not `t[r +: 1, :]`");
-            return;
-        }
+    } else if (ng < nt && one) {
+        diag_fix(e->c->diags, d, "a plain number picks one row, without a dimension of its own: `t[r, :]`, not `t[r +: 1, :]`");
+    } else if (ng < nt && !plain && g->rank >= nt) {
+        diag_fix(e->c->diags, d, "a plain number picks one where another dimension is marked: `start +: extent` for each that the tile has");
+    }
 }
 
 /* The marked dimensions of the region take, in order, the extents of the tile. */

@@ -319,6 +319,7 @@ typedef struct PKernel {
     Name name;
     uint32_t alternative; /* of its compile-time parameters; beyond the first one the kernel is for less work */
     bool alternatives;    /* the source has some, or would without -D */
+    uint32_t schedule;    /* from 0: which of those that the kernel has, as they are built */
     const Wish *wish;     /* NULL: none */
     VEC(WishValue) values; /* of what has alternatives, or values in `wish` */
     VEC(MfPick) picks;     /* of its schedules, those that a tune file asks for */

@@ -535,7 +535,11 @@ bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, i
     const Sx *v = scalar(e, x);
     if (!v) return false;
     if (v->op != SX_CONST) {
-        diag_at(e->c->diags, E0301, x->span, "%s must be known at compile time", what);
+        Diag *g = diag_at(e->c->diags, E0301, x->span, "%s must be known at compile time", what);
+        if (v->op == SX_SYM) {
+            const char *sym = name_of(e, e->kernel->syms.v[v->k].name);
+            diag_fix(e->c->diags, g, "a launch gives `%s`: make it a parameter that -D sets, `kernel %s<%s = ..>`", sym, name_of(e, e->kernel->name), sym);
+        }
         return false;
     }
     if (v->k < lo || v->k > hi) {

@@ -124,6 +124,8 @@ static const char *const scalar_words[] = {"int",      "unsigned", "long",   "sh
                                            "double",   "bool",     "auto",   "size_t",   "int32_t", "int64_t",
                                            "uint32_t", "uint64_t", "static", "constexpr"};
 
+static const char *const copy_words[] = {"load", "store", "copy", "memcpy", "tma_load", "tma_store", "cp"};
+
 static bool in_list(const char *word, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -141,7 +143,12 @@ static bool foreign_word(Slip *s)
         FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "%s", foreign[i].fix);
         return true;
     }
-    if (!arithmetic_word(word) || s->ps->depth == 0 || s->at.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
+    if (s->ps->depth == 0 || s->at.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
+    if (in_list(word, copy_words, sizeof copy_words / sizeof *copy_words)) {
+        FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "write `move x[..] -> t;`, or `move t -> x[..];`");
+        return true;
+    }
+    if (!arithmetic_word(word)) return false;
     no_arithmetic(s, t.span, arena_printf(s->ps->tree.arena, "there is no `%s`", word));
     return true;
 }
@@ -535,6 +542,19 @@ static bool logic_word(Slip *s)
     return true;
 }
 
+/* `import "folder/lib.tile";` */
+static bool quoted_import(Slip *s)
+{
+    if (s->prev.kind != TK_IMPORT || s->at.kind != TK_STRING) return false;
+    char *path = arena_strdup(s->ps->tree.arena, text_of(s->ps, s->at.span) + 1, s->at.span.hi - s->at.span.lo - 2);
+    char *suffix = strstr(path, ".tile");
+    if (suffix) *suffix = '\0';
+    for (char *c = path; *c; c++)
+        if (*c == '/') *c = '.';
+    FIX(s, say(s, E0105, s->at.span, "a module is named by its path with dots, not by its file"), "write `%s`", path);
+    return true;
+}
+
 /* `src: bf16[M, N]` */
 static bool tensor_without_space(Slip *s)
 {
@@ -578,7 +598,7 @@ static bool (*const slips[])(Slip *) = {
     end_of_file,   item_in_block, empty_statement,      lost_else,        outside_kernels,   c_for,
     slice,         range_dots,    type_first,    foreign_word,         tile_declaration, typed_scalar,      several_names,
     c_assignment,  move_arrow,    tensor_without_space, comparison,       logic_word,        lost_closer,
-    template_list, reserved_name, needs_braces,         misspelled,       missing_semicolon,
+    template_list, quoted_import, reserved_name,        needs_braces,     misspelled,        missing_semicolon,
 };
 
 void syntax_error(Parse *ps, const bool *expected)

@@ -46,6 +46,7 @@ bool elem_type(Env *e, Ident id, ElemType *out)
     const char *near = foreign_type(name_of(e, id.name));
     if (!near) near = spelling_nearest(name_of(e, id.name), names, TYPE_COUNT);
     if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+    else diag_fix(e->c->diags, g, "a kernel or function that is of any type has it as a compile-time parameter: `<%s = f32>`", name_of(e, id.name));
     return false;
 }
 

@@ -111,7 +111,9 @@ Interval interval_of(LxOp op, Interval x, Interval y)
     case LX_MAX: return (Interval){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
     case LX_SHL: return shifted_left(x, y);
     case LX_SHR: return shifted_right(x, y);
-    case LX_AND: return y.lo >= 0 ? (Interval){0, y.hi} : x.lo >= 0 ? (Interval){0, x.hi} : UNBOUNDED;
+    case LX_AND: /* not above one of them that is not below 0 */
+        if (x.lo >= 0 && y.lo >= 0) return (Interval){0, x.hi < y.hi ? x.hi : y.hi};
+        return y.lo >= 0 ? (Interval){0, y.hi} : x.lo >= 0 ? (Interval){0, x.hi} : UNBOUNDED;
     case LX_OR:
     case LX_XOR: return x.lo >= 0 && y.lo >= 0 ? (Interval){0, ones_above(x.hi | y.hi)} : UNBOUNDED;
     default: return UNBOUNDED;

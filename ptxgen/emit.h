@@ -186,7 +186,7 @@ Opnd ptx_define(PtxWriter *w, const IrOp *op);
 void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k);
 
 /* The address in the CTA `rank` of the cluster that corresponds to an own shared address. */
-Opnd ptx_mapa(PtxWriter *w, Opnd address, Opnd rank);
+Opnd ptx_mapa(PtxWriter *w, Opnd guard, Opnd address, Opnd rank);
 
 /* One instruction: guard (a predicate register or empty), mnemonic, operands. */
 void ptx_ins(PtxWriter *w, Opnd guard, const char *mnemonic, const Opnd *v, unsigned n);

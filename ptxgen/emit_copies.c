@@ -121,20 +121,20 @@ static bool to_cluster(const PtxWriter *w, InstrForm cta, InstrForm cluster)
 /* ---- destinations ---- */
 
 /* Where a load goes: {dst}, {mbar} and {mask}. With a mask they are the own places, taken over by all (PTX ISA,
- * cp.async.bulk: "the same CTA-relative offset"). */
-static LoadTo set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, InstrForm cluster)
+ * cp.async.bulk: "the same CTA-relative offset"). The guard is the op's. */
+static LoadTo set_destination(PtxWriter *w, const IrOp *op, Opnd guard, InstrForm cta, InstrForm cluster)
 {
     const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK), *pair = ir_find(op, IRK_BAR_RANK);
     Opnd dst = ptx_shared_address(w, op, IRK_DST), mbar = ptx_shared_address(w, op, IRK_BAR);
     if (pair) {
-        mbar = ptx_mapa(w, mbar, ptx_value32(w, pair));
+        mbar = ptx_mapa(w, guard, mbar, ptx_value32(w, pair));
         w->slots[SLOT_group] = opnd_lit(".cta_group::2");
     }
     if (rank) {
         Opnd r = ptx_value32(w, rank);
         bool same = dst.kind == OPND_ADDR && mbar.kind == OPND_ADDR && dst.reg == mbar.reg;
-        dst = ptx_mapa(w, dst, r);
-        if (!pair) mbar = same ? opnd_addr(dst, mbar.u.k) : ptx_mapa(w, mbar, r);
+        dst = ptx_mapa(w, guard, dst, r);
+        if (!pair) mbar = same ? opnd_addr(dst, mbar.u.k) : ptx_mapa(w, guard, mbar, r);
     }
     w->slots[SLOT_dst] = dst;
     w->slots[SLOT_mbar] = mbar;
@@ -151,7 +151,7 @@ void ptx_op_tma_load(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const InstrForm *f = map_mode(set_map(w, op)->mode)->load;
     if (*f == FORM_COUNT) f = map_mode(MAP_TILED)->load;
-    ptx_form(w, guard, f[set_destination(w, op, f[LOAD_CTA], f[LOAD_CLUSTER])]);
+    ptx_form(w, guard, f[set_destination(w, op, guard, f[LOAD_CTA], f[LOAD_CLUSTER])]);
 }
 
 void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -160,7 +160,7 @@ void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_FROM)), RC_B64);
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     set_policy(w, op);
-    ptx_form(w, guard, forms[set_destination(w, op, forms[LOAD_CTA], forms[LOAD_CLUSTER])]);
+    ptx_form(w, guard, forms[set_destination(w, op, guard, forms[LOAD_CTA], forms[LOAD_CLUSTER])]);
 }
 
 void ptx_op_tma_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -250,7 +250,7 @@ void ptx_op_peer(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     Opnd src = ptx_shared_address(w, op, IRK_SRC);
-    set_destination(w, op, FORM_BULK_PEER, FORM_BULK_PEER);
+    set_destination(w, op, guard, FORM_BULK_PEER, FORM_BULK_PEER);
     w->slots[SLOT_src] = src; /* mapa has used it */
     if (op->op == IR_BLK_REDUCE_PEER) set_reduction(w, op, FORM_BULK_REDUCE_PEER);
     ptx_form(w, guard, op->op == IR_BLK_REDUCE_PEER ? FORM_BULK_REDUCE_PEER : FORM_BULK_PEER);
@@ -259,7 +259,7 @@ void ptx_op_peer(PtxWriter *w, const IrOp *op, Opnd guard)
 void ptx_op_st_async(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     Opnd value = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_A)), RC_B64);
-    set_destination(w, op, FORM_ST_ASYNC, FORM_ST_ASYNC);
+    set_destination(w, op, guard, FORM_ST_ASYNC, FORM_ST_ASYNC);
     w->slots[SLOT_type] = opnd_lit("b64");
     w->slots[SLOT_value] = value;
     ptx_form(w, guard, FORM_ST_ASYNC);
@@ -280,7 +280,7 @@ void ptx_op_fill_peer(PtxWriter *w, const IrOp *op, Opnd guard)
     Opnd value = wide ? ptx_in_reg(w, ptx_value64(w, a), RC_B64) : ptx_in_reg(w, ptx_value32(w, a), RC_B32);
     InstrForm form = op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_ST_ASYNC;
     int64_t n = bytes ? bytes->imm / (wide ? 8 : 4) : 1;
-    set_destination(w, op, form, form);
+    set_destination(w, op, guard, form, form);
     w->slots[SLOT_type] = wide ? opnd_lit("b64") : opnd_lit("b32");
     if (n > 1) w->slots[SLOT_vec] = n == 2 ? opnd_lit(".v2") : opnd_lit(".v4");
     w->slots[SLOT_value] = vector_of(w, value, n <= 4 ? n : 4);

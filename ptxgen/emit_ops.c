@@ -137,7 +137,7 @@ static void op_bar(PtxWriter *w, const IrOp *op, Opnd guard)
     Opnd mbar = ptx_shared_address(w, op, IRK_BAR);
     /* Arrivals there without {sem} and {scope}: .release.cluster is a membar.gl of half a microsecond on sm_90 (measured). */
     if (rank && op->op == IR_BAR_EXPECT) w->slots[SLOT_scope] = opnd_lit("cluster");
-    w->slots[SLOT_mbar] = rank ? ptx_mapa(w, mbar, ptx_value32(w, rank)) : mbar;
+    w->slots[SLOT_mbar] = rank ? ptx_mapa(w, guard, mbar, ptx_value32(w, rank)) : mbar;
     ptx_form(w, guard, rank ? forms[op->op].peer : forms[op->op].own);
 }
 

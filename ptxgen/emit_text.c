@@ -106,15 +106,16 @@ Opnd ptx_param_name(char *buf, uint32_t number, bool brackets)
     return brackets ? opnd_textn(buf, n) : opnd_textn(buf + 1, n - 2);
 }
 
-/* What is constant in the address may stay behind: the CTAs of a cluster have the same layout. */
-Opnd ptx_mapa(PtxWriter *w, Opnd address, Opnd rank)
+/* What is constant in the address may stay behind: the CTAs of a cluster have the same layout. Where the guard does not hold
+ * the rank may be none of the cluster, and mapa itself ends the kernel then. */
+Opnd ptx_mapa(PtxWriter *w, Opnd guard, Opnd address, Opnd rank)
 {
     if (address.kind != OPND_ADDR) return address;
     Opnd there = ptx_reg(w, RC_B32);
     w->slots[SLOT_reg] = there;
     w->slots[SLOT_src] = (Opnd){.kind = OPND_REG, .cls = RC_B32, .reg = address.reg};
     w->slots[SLOT_rank] = rank;
-    ptx_form(w, (Opnd){.kind = OPND_EMPTY}, FORM_MAPA);
+    ptx_form(w, guard, FORM_MAPA);
     return opnd_addr(there, address.u.k);
 }
 

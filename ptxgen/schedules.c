@@ -7,9 +7,10 @@
 
 /* ---- one ---- */
 
-/* From the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. */
-static IrKernel *build(Compilation *c, PKernel *p, const IrModule *m, Text *plan, Text *certificate)
+/* From the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. nth: of the kernel's schedules, from 0. */
+static IrKernel *build(Compilation *c, PKernel *p, uint32_t nth, const IrModule *m, Text *plan, Text *certificate)
 {
+    if (p) p->schedule = nth;
     IrKernel *k = p ? lower_kernel(c, p, plan) : NULL;
     if (!k) return NULL;
     bool proved = ir_verify(c->proof, c->diags, m, k, certificate);
@@ -25,7 +26,7 @@ static bool add(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *
     uint32_t errors = c->diags->errors;
     c->diags->no_performance = quiet || w;
     PKernel *p = check_kernel(ch, i);
-    IrKernel *k = build(c, p, m, plan, certificate);
+    IrKernel *k = build(c, p, b->kernels.n, m, plan, certificate);
     c->diags->no_performance = quiet;
     if (c->diags->errors != errors && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
     if (!k) return false;
@@ -78,7 +79,7 @@ static void add_variant(Compilation *c, Checked *ch, size_t i, const IrModule *m
     bool quiet = c->diags->quiet;
     c->diags->quiet = true;
     PKernel *p = check_kernel_as(ch, i, c->hints ? &AS_TOLD : &ONE_CTA_EACH);
-    IrKernel *k = build(c, p, m, plan, certificate);
+    IrKernel *k = build(c, p, b->kernels.n, m, plan, certificate);
     c->diags->quiet = quiet;
     if (!k) return;
     vec_push(c->scratch, &b->kernels, k);
@@ -217,7 +218,7 @@ static void try_wish(Compilation *c, Checked *ch, size_t i, const Wish *w, const
 {
     ArenaMark mark = arena_mark(c->scratch);
     PKernel *p = check_kernel_as(ch, i, w);
-    IrKernel *k = build(c, p, m, NULL, NULL);
+    IrKernel *k = build(c, p, 0, m, NULL, NULL);
     if (k && is_new(c, k, m, kinds)) {
         text_printf(out, "%s: ", k->mf.name);
         wish_print(out, p);
@@ -233,7 +234,7 @@ void list_schedules(Compilation *c, Checked *ch, const IrModule *m, Text *out)
         Wishes wishes = {0};
         ArenaMark mark = arena_mark(c->scratch);
         PKernel *p = check_kernel(ch, i);
-        if (build(c, p, m, NULL, NULL) && !p->wish) wishes_for(c, p, &wishes);
+        if (build(c, p, 0, m, NULL, NULL) && !p->wish) wishes_for(c, p, &wishes);
         arena_release(c->scratch, mark);
         bool quiet = c->diags->quiet;
         c->diags->quiet = true;

@@ -156,6 +156,7 @@ static void take_shape(const tile_kernel *k, const MfTensor *p, TensorArg *t, co
                         "`%s` has no `stride` clause, so it must be contiguous: stride %d is %" PRId64 ", not %" PRId64
                         " elements",
                         p->name, i, s, dense);
+            r->fix = "fix: pass a contiguous copy, or say in the kernel that it has strides: `global f32[M, N] stride [S, 1]`";
         } else if (p->strided && e > 1 && p->stride[i] && lx_is_const(lx, p->stride[i], &want) && want != s) {
             report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", the kernel's is %" PRId64 " elements", p->name, i, s,
                         want);

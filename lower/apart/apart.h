@@ -40,7 +40,7 @@ typedef struct Agree {
 typedef struct Axis {
     AxisKind kind;
     const void *space; /* the tensor or view whose dimension it is; the map */
-    const void *of;    /* the index tensor; NULL */
+    const void *of;    /* the index tensor, or the extent of its dimension that is meant; NULL */
     int dim;
     Poly unit, from;
     Poly start, extent, size; /* size: that of the dimension; 0: nothing to know */

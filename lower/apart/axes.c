@@ -6,7 +6,8 @@
  *   sorted            x[idx[a] +: idx[b] - idx[a]] with `trust sorted(idx)`: the places a .. b - 1 of idx. What is cut to the tensor
  *                     stays in order. An element outside idx is -1 at both ends, or in front of all: such a view is
  *                     empty, or ends at the first element
- *   rows by index     with `trust distinct(idx)`: the places in idx. A part of idx is distinct as well: the place counts in the whole
+ *   rows by index     with `trust distinct(idx)`: the places in idx, by dimension. A part of idx is distinct as well: the place counts
+ *                     in the whole
  *   im2col stores     pixels by number and channels
  */
 #include "lower/apart/apart.h"
@@ -204,35 +205,41 @@ static bool same_for_all(Lower *L, const Sx *x)
     return !(scalar_uses(L, x) & (USE_TEAM | USE_INDEX | USE_VAR));
 }
 
-/* Rows that elements of a trusted tensor pick. */
+/* Rows of dimension d that elements of a trusted tensor pick: no two of them are equal, so a row has one place in each of its
+ * dimensions, j being one. */
+static void distinct_axis(Lower *L, TensorAccess *a, int d, const PTensor *idx, int j, const Sx *at, int64_t extent)
+{
+    const PTensor *t = a->info->tensor;
+    if (scalar_uses(L, at) & USE_VAR) return; /* what it held where the move is */
+    Axis x = element(L, base_of(t), d, scalar_poly(L, at), poly_const(L->d, extent));
+    x.kind = AXIS_DISTINCT;
+    x.of = &base_of(idx)->extent[j];
+    x.name = arena_printf(L->a, "the places in `%s`", name_text(L, base_of(idx)->name));
+    if (idx->base) x.start = poly_add(L->d, x.start, scalar_poly(L, idx->start[j]));
+    if (t->base) { /* counted from where the view begins */
+        Axis own = x;
+        own.space = t;
+        own.name = element(L, t, d, x.start, x.extent).name;
+        own.agree = counted_from(L, t, d);
+        if (t->reshaped || t->run_time) add(L, a, own);
+        if (t->reshaped || !same_for_all(L, t->start[t->dim_of[d]])) return;
+        x.dim = t->dim_of[d];
+        x.from = scalar_poly(L, t->start[x.dim]);
+    }
+    add(L, a, x);
+}
+
 static void distinct_axes(Lower *L, TensorAccess *a)
 {
     const MoveInfo *m = a->info;
-    const PTensor *t = m->tensor;
     for (int d = 0; d < m->rank && !is_im2col(m->mv); d++) {
         const PDim *p = &m->g->dim[d];
-        const PTensor *idx = p->rows || p->extent == 1 ? row_numbers(p->start, p->rows) : NULL;
-        if (!idx || idx->rank != 1 || idx->reshaped || base_of(idx)->rank != 1 || !trusts(L, base_of(idx), TRUST_DISTINCT)) continue;
         const Sx *start = p->start;
+        const PTensor *idx = p->rows || p->extent == 1 ? row_numbers(start, p->rows) : NULL;
+        if (!idx || idx->reshaped || base_of(idx)->rank != idx->rank || !trusts(L, base_of(idx), TRUST_DISTINCT)) continue;
         while (!p->rows && start->op == SX_LET) start = start->a;
-        const Sx *at = p->rows ? p->rows->at[0] : start->idx[0];
-        if (scalar_uses(L, at) & USE_VAR) continue; /* what it held where the move is */
-        Axis x = element(L, base_of(t), d, scalar_poly(L, at), poly_const(L->d, p->extent));
-        x.kind = AXIS_DISTINCT;
-        x.of = base_of(idx);
-        x.name = arena_printf(L->a, "the places in `%s`", name_text(L, base_of(idx)->name));
-        if (idx->base) x.start = poly_add(L->d, x.start, scalar_poly(L, idx->start[0]));
-        if (t->base) { /* counted from where the view begins */
-            Axis own = x;
-            own.space = t;
-            own.name = element(L, t, d, x.start, x.extent).name;
-            own.agree = counted_from(L, t, d);
-            if (t->reshaped || t->run_time) add(L, a, own);
-            if (t->reshaped || !same_for_all(L, t->start[t->dim_of[d]])) continue;
-            x.dim = t->dim_of[d];
-            x.from = scalar_poly(L, t->start[x.dim]);
-        }
-        add(L, a, x);
+        for (int j = 0; j < idx->rank; j++)
+            distinct_axis(L, a, d, idx, j, p->rows ? p->rows->at[j] : start->idx[j], p->rows && p->rows->dim == j ? p->extent : 1);
     }
 }
 

@@ -52,10 +52,10 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
                                  "condition on its index, or into a kernel of its own");
     else if (w->reduce >= 0 || o->reduce >= 0)
         diag_fix(L->c->diags, g, "reductions go with the same reduction only: use it for both, or two kernels");
-    else if (o->write && index && index->rank == 1 && !trusts(L, index, TRUST_DISTINCT))
+    else if (o->write && index && !trusts(L, base_of(index), TRUST_DISTINCT))
         diag_fix(L->c->diags, g,
                  "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
-                 name_text(L, index->name));
+                 name_text(L, base_of(index)->name));
     else if (o->write && !index && !offsets && start_from_data(L, w->info))
         diag_fix(L->c->diags, g,
                  "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "

@@ -11,9 +11,10 @@
 void explain_copy(Lower *L, const MoveInfo *mi, const Copies *c);
 void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrPlan *q);
 void explain_kernel(Lower *L);
+void explain_head(Lower *L);
 
 /* ---- schedule.c ---- */
-void explain_schedule(Lower *L); /* head of a scheduled kernel */
+void explain_schedule(Lower *L); /* of a scheduled kernel, before its moves */
 void explain_moves(Lower *L);    /* what they became */
 const char *explain_completes(Lower *L, const MoveInfo *mi);
 void explain_device_map(Lower *L, uint32_t map);

@@ -227,6 +227,13 @@ static void print_map_rules(Lower *L, const MfMap *m)
     text_char(L->plan, '\n');
 }
 
+void explain_head(Lower *L)
+{
+    text_printf(L->plan, "kernel %s", L->ir->mf.name);
+    if (L->k->schedule) text_printf(L->plan, ", schedule %u", L->k->schedule + 1);
+    text_lit(L->plan, ": ");
+}
+
 void explain_kernel(Lower *L)
 {
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
@@ -235,9 +242,11 @@ void explain_kernel(Lower *L)
     if (L->derived) {
         explain_schedule(L);
     } else if (k->roles.n == 1) {
-        text_printf(t, "kernel %s: one role, 1 elected thread\n", k->mf.name);
+        explain_head(L);
+        text_lit(t, "one role, 1 elected thread\n");
     } else {
-        text_printf(t, "kernel %s: %u roles by hand, %u threads\n", k->mf.name, k->roles.n, k->mf.threads);
+        explain_head(L);
+        text_printf(t, "%u roles by hand, %u threads\n", k->roles.n, k->mf.threads);
         for (uint32_t i = 0; i < k->roles.n; i++)
             text_printf(t, "    %s: %s %u warp%s\n", k->roles.v[i].name,
                         k->roles.v[i].elect ? "1 elected thread of" : "all threads work, one issues copies:",

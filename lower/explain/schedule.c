@@ -131,7 +131,8 @@ void explain_moves(Lower *L)
 void explain_schedule(Lower *L)
 {
     const Sched *s = L->sched;
-    text_printf(L->plan, "kernel %s: %u role%s, %u threads\n", L->ir->mf.name, L->ir->roles.n, L->ir->roles.n == 1 ? "" : "s", L->ir->mf.threads);
+    explain_head(L);
+    text_printf(L->plan, "%u role%s, %u threads\n", L->ir->roles.n, L->ir->roles.n == 1 ? "" : "s", L->ir->mf.threads);
     for (uint32_t i = 0; i < s->pipes.n; i++)
         if (s->pipes.v[i]->across) dealing(L, s->pipes.v[i]);
     roles(L);

@@ -42,7 +42,7 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
         Poly p = scalar_at_rank(L, peer, r);
         if (!poly_is_const(p, &k)) {
             Diag *g = lower_error(L, E0742, at, "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
-            diag_fix(L->c->diags, g, "compute it from cluster.rank: `(cluster.rank + 1) %% cluster.size`");
+            diag_fix(L->c->diags, g, "compute it from cluster.rank alone: `(cluster.rank + 1) %% cluster.size`; instead of a loop over ranks a statement for each");
             return false;
         }
         if (k < 0 || k >= L->cluster_size) {

@@ -31,6 +31,7 @@ run_time_views() {
             make u2 150,$width b
             case_ $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" &&
                 groups a o b c 1
+            case_ $d/view_in_view.tile x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
             make f4 150,$width a
             make f4 150,$width b
             case_ $d/grouped.tile:every_other x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" &&

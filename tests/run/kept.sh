@@ -10,6 +10,12 @@ for shape in 1,4 16,16 45,72 $(many 200,132 70,36); do
     case_ $k/copy_then_threads.tile x="$work/a.npy" y="s32[$shape]:$work/b.npy" z="s32[$shape]:$work/c.npy" &&
         of_fills topped "$work/a.npy" "$work/b.npy" 16 7 1 && of_fills topped "$work/a.npy" "$work/c.npy" 16 7 0
 done
+for n in 0 1 5 30; do
+    make i4 $n,64 a
+    for kernel in by_mask by_variable; do
+        case_ $k/slot_by_mask.tile:$kernel x="$work/a.npy" y="s32[$n,64]:$work/b.npy" k=$((n * 3 - 40)) && same a b
+    done
+done
 for n in 1 64 65 $(many 300 200); do
     make u2 "$n,128" a
     make u2 "$n,128" b

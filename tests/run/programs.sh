@@ -476,6 +476,11 @@ for shape in 4,4 4,1020 4,1024 4,1028 2,5000 8,300 16,2052; do
             block a b 0,0 $((c - 1)),$n 1,0 && block a b $((c - 1)),0 1,$n 0,0
     done
 done
+for n in 4 64 68 200; do
+    make u4 "32,$n" a
+    case_ $h/cluster/neighbours.tile x="$work/a.npy" y="u32[32,$n]:$work/b.npy" z="u32[32,$n]:$work/c.npy" &&
+        block a b 0,0 31,$n 1,0 && block a c 1,0 31,$n 0,0
+done
 for n in 4 256 1028 5000; do
     make u4 "2,$n" a
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
@@ -834,6 +839,15 @@ esac
 
 # ---- what is apart by conditions, facts and steps; stores that wait for loads ----
 d=$h/independence
+numbers_of i4 5,2,0,3,1,4 o
+reshape o 3,2 i
+make u2 3,1024 a
+case_ $d/distinct_places.tile:dispatch x="$work/a.npy" slot="$work/i.npy" out="bf16[6,1024]:$work/b.npy" && rows a b 1,2,0,1,2,0
+numbers_of i4 7,2,0,3,1,4,6,5 o
+reshape o 2,4 i
+make f4 8,64 a
+reshape a 2,4,64 c
+case_ $d/distinct_places.tile:by_four x="$work/c.npy" slot="$work/i.npy" out="f32[8,64]:$work/b.npy" && rows a b 2,4,1,3,5,7,6,0
 for n in 2 10 $(many '64 130' 24); do
     list=$(c= i=0; while [ $i -lt "$n" ]; do printf '%s%d,%d' "$c" $((i + 1)) $i; c=,; i=$((i + 2)); done)
     make f4 "$n,1024" a

@@ -159,6 +159,7 @@ static void binding_names_what_is_wrong(void **state)
     assert_int_equal(tile_bind(w->args, "src", 0x1000, 0, TILE_BF16, 2, shape, transposed, &w->err),
                      TILE_ERROR_ARGUMENT);
     assert_says(w, "E1105: `src` has no `stride` clause");
+    assert_says(w, "\nfix: pass a contiguous copy");
     assert_int_equal(bind(w, "src", 0x1000, -1, 64), TILE_ERROR_ARGUMENT);
     assert_int_equal(bind(w, "src", 0x1000, INT64_C(1) << 39, INT64_C(1) << 39), TILE_ERROR_ARGUMENT);
     assert_says(w, "larger than 2^63 bytes");

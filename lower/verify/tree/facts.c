@@ -18,6 +18,13 @@ bool tree_by_one(const TreeFacts *f, const IrOp *op)
 
 /* ---- blocks, values ---- */
 
+static void index_value(TreeFacts *f, const IrOp *op, uint32_t *defined, uint32_t i)
+{
+    f->has[op->op] = true;
+    if (op->dst) defined[op->dst - 1] = i + 1;
+    if (op->op == IR_VAR || op->op == IR_SET) vec_push(f->a, &f->sets[ir_find(op, IRK_VAR)->id], ir_find(op, IRK_A));
+}
+
 static void index_ops(TreeFacts *f)
 {
     uint32_t n = f->tree->ops.n, open = 0;
@@ -26,16 +33,12 @@ static void index_ops(TreeFacts *f)
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
-    for (uint32_t i = 0; i < f->k->init.ops.n; i++) {
-        const IrOp *op = &f->k->init.ops.v[i];
-        f->has[op->op] = true;
-        if (op->dst) f->in_init[op->dst - 1] = i + 1;
-    }
+    f->sets = arena_array(f->a, TreeSets, f->k->vars.n);
+    for (uint32_t i = 0; i < f->k->init.ops.n; i++) index_value(f, &f->k->init.ops.v[i], f->in_init, i);
     for (uint32_t i = 0; i < n; i++) {
         const IrOp *op = tree_op(f, i);
-        f->has[op->op] = true;
+        index_value(f, op, f->defined, i);
         f->at[i].around = open;
-        if (op->dst) f->defined[op->dst - 1] = i + 1;
         if (op->op == IR_END || op->op == IR_ELSE) {
             if (open == 0) {
                 tree_wrong(f, i, "no block is open");

@@ -120,6 +120,8 @@ typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
     uint32_t turns; /* so often another index has been looked at */
 } TreeAsked;
 
+typedef VEC(const IrArg *) TreeSets; /* what a variable is given */
+
 typedef struct TreeFacts {
     Arena *a;
     const IrKernel *k;
@@ -134,6 +136,7 @@ typedef struct TreeFacts {
     uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
+    TreeSets *sets;   /* by variable */
     uint8_t *owner;   /* by variable: the agent that has it, 0: all */
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
     const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */

@@ -59,12 +59,34 @@ static Range compared(uint32_t rel, Range x, Range y)
     return interval_is(x) && interval_is(y) ? interval_at(holds[rel]) : BIT;
 }
 
+/* What x gives to the variable: what it has is nothing new. */
+static void give(const TreeFacts *f, uint32_t var, const IrArg *x, Range *r, int depth)
+{
+    const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, x->id) : NULL;
+    if (op && op->op == IR_GET && ir_find(op, IRK_VAR)->id == var) return;
+    if (op && depth && op->op == IR_SEL) {
+        give(f, var, ir_find(op, IRK_A), r, depth - 1);
+        give(f, var, ir_find(op, IRK_B), r, depth - 1);
+    } else {
+        *r = interval_hull(*r, operand(f, x, f->ctas, depth));
+    }
+}
+
+/* Anywhere, in any turn. */
+static Range of_variable(const TreeFacts *f, uint32_t var, int depth)
+{
+    Range r = {INT64_MAX, INT64_MIN};
+    for (uint32_t i = 0; i < f->sets[var].n; i++) give(f, var, f->sets[var].v[i], &r, depth);
+    return r.lo <= r.hi ? r : UNBOUNDED;
+}
+
 static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
 {
     static const uint8_t OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
                                              [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
     if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
     if (op->op == IR_PARAM) return of_launch(f, ir_find(op, IRK_EXPR)->id);
+    if (op->op == IR_GET) return of_variable(f, ir_find(op, IRK_VAR)->id, depth);
     if (op->op == IR_LANES) return (Range){0, ir_find(op, IRK_N)->imm - 1};
     if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return UNBOUNDED;
     Range x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
@@ -94,7 +116,7 @@ static Range in_its_type(const IrOp *op, Range r)
     return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX) ? UNBOUNDED : r;
 }
 
-/* What was found holds until the next turn. */
+/* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
 static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
 {
     if (f->ctas == 1) rank = f->ctas; /* a CTA that is alone is any */
@@ -104,11 +126,13 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
     uint32_t turn = rank == f->ctas ? 1 : f->asked->turns + 1, at = f->defined[v - 1];
     if (n->turn == turn) return n->is;
     const IrOp *op = tree_definition(f, v);
-    n->turn = turn;
     const TreeLoop *l = at && f->at[at - 1].loop ? &f->loops.v[f->at[at - 1].loop - 1] : NULL;
-    if (l && l->turning && rank < f->ctas) n->is = interval_at(l->turn);
-    else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : UNBOUNDED;
-    return n->is;
+    *n = (TreeNumber){turn, UNBOUNDED};
+    Range r = UNBOUNDED;
+    if (l && l->turning && rank < f->ctas) r = interval_at(l->turn);
+    else if (op && depth) r = in_its_type(op, of_op(f, op, rank, depth - 1));
+    *n = (TreeNumber){turn, r}; /* of a CTA that is alone it may have been asked as that of any */
+    return r;
 }
 
 Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)

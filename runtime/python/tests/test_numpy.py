@@ -89,6 +89,7 @@ def test_errors():
         "c8": lambda: k.copy(x.astype("c8"), x),
         "elements of type |O": lambda: k.copy(np.empty((16, 32), object), x),
         "is an array": lambda: k.copy(x, dst=[1]),
+        "what it writes is made by its own name, dst=": lambda: k.copy(x, out=np.empty),
         "at least one argument is an array": lambda: k.copy(1, 2),
     }.items():
         all_tests.raises(TypeError, words, f)

@@ -216,9 +216,11 @@ class _Bound:
 
     def _check_names(self, names):
         known = [p.name for p in self.parameters]
-        for name in names:
+        for name, x in names.items():
             if name not in known:
-                raise TypeError(f"{self.kernel.name} has no parameter '{name}'; it has {', '.join(map(str, self.parameters))}")
+                made = [f"{q.name}=" for q in self.parameters if q.written and q.name not in names] if callable(x) else []
+                fix = f": what it writes is made by its own name, {', '.join(made)}" if made else ""
+                raise TypeError(f"{self.kernel.name} has no parameter '{name}'{fix}; it has {', '.join(map(str, self.parameters))}")
         for p in self.parameters:
             if p.name not in names:
                 raise TypeError(f"{self.kernel.name}: argument '{p.name}' is missing ({p})")
@@ -226,7 +228,7 @@ class _Bound:
     def _bind_value(self, p):
         x = self.values[p.name]
         if not p.scalar:
-            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an array ({p}), not {x!r}")
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an array ({p}), not {type(x).__name__}")
         try:
             x = x.__index__()
         except (AttributeError, TypeError):
