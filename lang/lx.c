@@ -213,13 +213,15 @@ static void print_binary(const Printer *pr, const LxNode *n, int depth)
     print(pr, n->b, op.level + 1, depth);
 }
 
-/* 0 - x, where x has no sign of its own and needs no parentheses. */
+/* 0 - x, where x has no sign of its own and needs no parentheses: a product begins with what has none. */
 static bool is_minus(const LxPool *p, const LxNode *n)
 {
     int64_t k;
     if (n->op != LX_SUB || !lx_is_const(p, n->a, &k) || k != 0) return false;
-    LxLevel level = TEXTS[p->nodes.v[n->b - 1].op].level;
-    return level == LX_CALL || (level == LX_PRIMARY && !lx_is_const(p, n->b, &k));
+    Lx x = n->b;
+    while (p->nodes.v[x - 1].op == LX_MUL) x = p->nodes.v[x - 1].a;
+    LxLevel level = TEXTS[p->nodes.v[x - 1].op].level;
+    return level == LX_CALL || (level == LX_PRIMARY && (!lx_is_const(p, x, &k) || (x != n->b && k > 0)));
 }
 
 static void print(const Printer *pr, Lx x, LxLevel level, int depth)
@@ -231,7 +233,7 @@ static void print(const Printer *pr, Lx x, LxLevel level, int depth)
     const LxNode *n = &pr->p->nodes.v[x - 1];
     LxLevel own = TEXTS[n->op].level;
     bool minus = is_minus(pr->p, n);
-    if (minus || (n->op == LX_CONST && n->k < 0)) own = LX_UNARY;
+    if (minus || (n->op == LX_CONST && n->k < 0)) own = minus && pr->p->nodes.v[n->b - 1].op == LX_MUL ? LX_TERM : LX_UNARY;
     bool parens = own != LX_CALL && own < level;
     if (parens) text_char(pr->out, '(');
     if (n->op == LX_CONST) text_int(pr->out, n->k);
@@ -241,7 +243,7 @@ static void print(const Printer *pr, Lx x, LxLevel level, int depth)
         print(pr, n->a, LX_UNARY, depth + 1);
     } else if (minus) {
         text_char(pr->out, '-');
-        print(pr, n->b, LX_PRIMARY, depth + 1);
+        print(pr, n->b, pr->p->nodes.v[n->b - 1].op == LX_MUL ? LX_TERM : LX_PRIMARY, depth + 1);
     } else {
         print_binary(pr, n, depth + 1);
     }

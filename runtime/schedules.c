@@ -9,28 +9,11 @@
 
 /* ---- conditions ---- */
 
-/* Could it be negative, of operands that could or could not? */
-static bool natural(const MfKernel *mf, const LxNode *n, const bool *is)
-{
-    switch ((LxOp)n->op) {
-    case LX_CONST: return n->k >= 0;
-    case LX_SYM: return mf->syms.v[n->k].kind != MF_SCALAR;
-    case LX_MAX: return is[n->a] || is[n->b];
-    case LX_ADD:
-    case LX_MUL:
-    case LX_DIV:
-    case LX_CEIL:
-    case LX_MIN: return is[n->a] && is[n->b];
-    default: return false;
-    }
-}
-
-/* Expression e of the kernel, with what it takes to work it out; max(x, 0) is x where that can't be negative. */
+/* Expression e of the kernel, with what it takes to work it out. */
 static Lx copy_expression(Arena *a, LxPool *to, const MfKernel *mf, Lx e)
 {
     const LxNode *nodes = mf->lx.nodes.v;
     Lx *place = arena_array(a, Lx, (size_t)e + 1);
-    bool *is = arena_array(a, bool, (size_t)e + 1);
     place[e] = e != 0;
     for (Lx i = e; i > 0; i--) { /* operands stand before their users */
         if (!place[i]) continue;
@@ -39,12 +22,9 @@ static Lx copy_expression(Arena *a, LxPool *to, const MfKernel *mf, Lx e)
     }
     for (Lx i = 1; i <= e; i++) {
         const LxNode *n = &nodes[i - 1];
-        int64_t k;
         if (!place[i]) continue;
-        is[i] = natural(mf, n, is);
         if (n->op == LX_CONST) place[i] = lx_const(a, to, n->k);
         else if (n->op == LX_SYM) place[i] = lx_sym(a, to, (uint32_t)n->k);
-        else if (n->op == LX_MAX && is[n->a] && lx_is_const(to, place[n->b], &k) && k == 0) place[i] = place[n->a];
         else place[i] = lx_op(a, to, (LxOp)n->op, place[n->a], place[n->b]);
     }
     return place[e];

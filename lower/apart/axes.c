@@ -104,6 +104,7 @@ static void add(Lower *L, TensorAccess *a, Axis x)
 {
     const PTensor *base = base_of(a->info->tensor);
     if (x.kind == AXIS_ELEMENT && x.space == base) x.size = scalar_poly(L, base->extent[x.dim]);
+    x.start = domain_straight(L->d, x.start);
     if (a->axes.n < AXES_MAX) vec_push(L->a, &a->axes, x);
 }
 

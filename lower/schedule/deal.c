@@ -42,6 +42,7 @@ static Lx count_of(Lower *L, const PStmt *index)
 static bool total_of(Lower *L, Pipe *p)
 {
     LxPool *pool = &L->ir->mf.lx;
+    int64_t k;
     for (int i = 0; i < p->st->pipe->n; i++) {
         Lx lo = scalar_lx(L, p->index[i].lo), hi = scalar_lx(L, p->index[i].value);
         if (lo == 0 || hi == 0) {
@@ -51,7 +52,8 @@ static bool total_of(Lower *L, Pipe *p)
             diag_fix(L->c->diags, g, "deal a range of sizes and parameters, and put a `for` or `if` inside");
             return false;
         }
-        Lx n = lx_op(L->a, pool, LX_MAX, count_of(L, &p->index[i]), lx_const(L->a, pool, 0));
+        Lx n = count_of(L, &p->index[i]);
+        if (!lx_is_const(pool, lo, &k) || k > 0 || !scalar_of_sizes(L, p->index[i].value)) n = lx_op(L->a, pool, LX_MAX, n, lx_const(L->a, pool, 0));
         p->total = i ? lx_op(L->a, pool, LX_MUL, p->total, n) : n;
     }
     return true;

@@ -573,7 +573,8 @@ const char *program_run_as(Program *p, Running how, bool *conflicts)
     int64_t grid[3] = {r.ctas, 1, 1};
     for (int d = 0; d < 3 && p->grid[d]; d++) grid[d] = eval(&r, p->grid[d], 0);
     memcpy(r.grid, grid, sizeof grid);
-    for (int64_t z = 0; z < grid[2]; z++)
+    if (grid[0] % r.ctas != 0) r.bad = "a launch check";
+    for (int64_t z = 0; z < grid[2] && !r.bad; z++)
         for (int64_t y = 0; y < grid[1]; y++)
             for (int64_t x = 0; x < grid[0]; x += r.ctas) {
                 for (int c = 0; c < r.ctas; c++) r.cta[c][0] = x + c, r.cta[c][1] = y, r.cta[c][2] = z;

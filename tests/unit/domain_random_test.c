@@ -57,6 +57,7 @@ typedef struct Case {
     int nclaims;
     Claim facts[4];
     int nfacts;
+    Poly straight[NODES_MAX];
     int64_t value[NODES_MAX];
     bool defined[NODES_MAX];
     int64_t base_value[BASES_MAX];
@@ -211,6 +212,7 @@ static void check_valuation(Case *c)
     for (int i = c->checked; i < c->nnodes; i++) {
         if (c->nodes[i].op <= OP_CONST || c->nodes[i].poly.bad || !c->defined[i]) continue;
         if (eval_poly(c, c->nodes[i].poly) != c->value[i]) explain(c, "the normal form", i, i);
+        if (!c->straight[i].bad && eval_poly(c, c->straight[i]) != c->value[i]) explain(c, "the straight form", i, i);
     }
 }
 
@@ -296,7 +298,7 @@ static void add_claim(Case *c, Claim k)
     if (c->nclaims < CLAIMS_MAX) c->claims[c->nclaims++] = k;
 }
 
-static long proved_total, long_total;
+static long proved_total, long_total, straight_total;
 
 /* Also where the form has lost it: then its ranges would have to be looked at. */
 static bool uses_index(const Case *c, int node)
@@ -337,6 +339,10 @@ static void random_case(Arena *arena, int number)
         if (domain_divides(d, m, x)) add_claim(&c, (Claim){.kind = CLAIM_DIVIDES, .a = a, .b = a, .m = m});
         if (domain_max(d, x, &bound)) add_claim(&c, (Claim){.kind = CLAIM_MAX, .a = a, .b = a, .bound = bound});
         if (domain_min(d, x, &bound)) add_claim(&c, (Claim){.kind = CLAIM_MIN, .a = a, .b = a, .bound = bound});
+    }
+    for (int i = c.checked; i < c.nnodes; i++) {
+        c.straight[i] = domain_straight(d, c.nodes[i].poly);
+        straight_total += !poly_same(c.straight[i], poly_now(d, c.nodes[i].poly));
     }
     proved_total += c.nclaims;
     each_valuation(&c, 0);
@@ -388,7 +394,7 @@ static void random_statements(void **state)
     }
     arena_free(&arena);
     if (getenv("DOMAIN_TEST_STATISTICS"))
-        print_message("%ld statements proved of %ld rounds\n", proved_total, long_total);
+        print_message("%ld statements proved of %ld rounds, %ld forms made straight\n", proved_total, long_total, straight_total);
     assert_true(proved_total > long_total / 2);
 }
 

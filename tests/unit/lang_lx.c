@@ -208,7 +208,7 @@ static void printing_uses_the_least_parentheses(void **state)
     Lx minus = op(&s, LX_SUB, k(&s, 0), m);
     prints(&s, minus, "-M");
     prints(&s, op(&s, LX_SUB, n, op(&s, LX_MUL, minus, two)), "N - -M * 2");
-    prints(&s, op(&s, LX_SUB, k(&s, 0), op(&s, LX_MUL, m, n)), "0 - M * N");
+    prints(&s, op(&s, LX_SUB, k(&s, 0), op(&s, LX_MUL, m, n)), "-M * N");
     prints(&s, op(&s, LX_SUB, k(&s, 0), op(&s, LX_CEIL, m, two)), "-ceil(M, 2)");
     prints(&s, op(&s, LX_SUB, k(&s, 0), k(&s, INT64_MIN)), "0 - -9223372036854775808");
     prints(&s, op(&s, LX_MIN, op(&s, LX_MAX, m, n), sym(&s, 2)), "min(max(M, N), stride)");

@@ -5,7 +5,8 @@
  * t % d1, t / d1 % (d2 / d1), .., t / dm for the divisors d1 | d2 | .. | dm by which it is divided anywhere in the
  * boxes; together they determine t. Sorted by step, a digit whose step is at least what the boxes and all smaller
  * digits span is separated, if all greater ones are: the greatest digit in which two teams differ then keeps them
- * apart. If every digit of every team index is separated in some dimension, different teams never overlap.
+ * apart. So is one whose differences never add up to what the other steps have in common: 2 * j in 3 * i + 2 * j, j < 3. If every
+ * digit of every team index is separated in some dimension, different teams never overlap.
  *
  * Where that fails, the other indices become digits as well (`free`): they need not be separated, but where they are,
  * what lies below them in steps is compared at equal values: (k * 132 + t) * 64 for t < 132 and any two k.
@@ -245,6 +246,20 @@ static int least_digit(const Separation *s, const Digit *digits, int n)
     return -1;
 }
 
+/* Starts that are multiples of a number, and no box longer than that: they meet where they are equal. Then what the digit's
+ * difference adds is a multiple of what all other steps have in common. */
+static bool alone_by_multiples(Separation *s, const Digit *g, const Digit *digits, int n, const Dimension *dim)
+{
+    int64_t step, width, all = 0, k;
+    for (int i = 0; i < n; i++) {
+        if (!poly_is_const(digits[i].step, &k)) return false;
+        if (&digits[i] != g) all = gcd_s64(all, k);
+    }
+    if (all == 0 || !poly_is_const(g->step, &step) || !poly_is_const(g->chain->width[g->at], &width)) return false;
+    Poly both = poly_const(s->d, gcd_s64(all, step));
+    return width < all / gcd_s64(all, step) && le(s, dim->span_ab, both) && le(s, dim->span_ba, both);
+}
+
 /* Is it one size, which a `where` can bound? */
 static bool is_name(const char *text)
 {
@@ -268,6 +283,8 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
         }
         return false;
     }
+    for (int i = 0; i < n; i++)
+        if (alone_by_multiples(s, &digits[i], digits, n, dim)) return digits[i].chain->separated[digits[i].at] = true;
     while (n > 0) {
         int i = least_digit(s, digits, n);
         if (i < 0) {

@@ -100,6 +100,8 @@ void domain_release(Domain *d, DomScratch s);
 /* Loops. Where the index counts from, and its greatest value, where the body runs; false for other atoms. */
 bool domain_range(Domain *d, Atom index, Poly *from, Poly *last);
 Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the place of x, inside quotients too */
+/* p, where terms that one index with few values moves are the same for each of them as a multiple of it, with that instead. */
+Poly domain_straight(Domain *d, Poly p);
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest); /* p = coef * x + rest, without x in rest */
 /* Indices and unknown values are numbered as they are made. Does p mention one of after < number <= upto? True as well
  * where looking took too long. */

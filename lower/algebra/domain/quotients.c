@@ -66,13 +66,17 @@ static void cancel(Domain *d, Poly *rest, Poly *b)
     *b = y;
 }
 
-/* rest = quotient atom + constant? */
-static const AtomInfo *as_quotient(Domain *d, Poly p, int64_t *k)
+/* p = quotient atom + more? */
+static const AtomInfo *as_quotient(Domain *d, Poly p, Poly *more)
 {
-    *k = poly_constant_term(p);
-    if (p.n != (*k ? 2u : 1u) || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return NULL;
-    const AtomInfo *info = atom_info(d, p.terms[0].atoms[0]);
-    return info->kind == ATOM_DIV && info->positive ? info : NULL;
+    for (uint32_t i = 0; i < p.n; i++) {
+        const Term *t = &p.terms[i];
+        const AtomInfo *info = t->natoms == 1 && t->coef == 1 ? atom_info(d, t->atoms[0]) : NULL;
+        if (info == NULL || info->kind != ATOM_DIV || !info->positive) continue;
+        *more = raw_sub(d, p, (Poly){t, 1, false});
+        return info;
+    }
+    return NULL;
 }
 
 static Poly quotient_atom(Domain *d, Poly a, Poly b, bool positive)
@@ -92,7 +96,7 @@ static Poly div_now(Domain *d, Poly a, Poly b, unsigned depth)
         k = -k;
     }
     if (k == 0 && !prove_ge0(d, raw_plus(d, b, -1), FOLD_STEPS)) return quotient_atom(d, a, b, false);
-    Poly sum = POLY_ZERO, q, rest = a;
+    Poly sum = POLY_ZERO, q, rest = a, more;
     for (int round = 0; round < 3; round++) {
         divide(d, rest, b, &q, &rest);
         sum = raw_add(d, sum, q);
@@ -105,11 +109,11 @@ static Poly div_now(Domain *d, Poly a, Poly b, unsigned depth)
     bool constant = poly_is_const(b, &bc);
     if (constant && bc == 1) return raw_add(d, sum, rest);
     if (constant && poly_is_const(rest, &rc)) return raw_plus(d, sum, floor_div_by(rc, bc));
-    const AtomInfo *inner = as_quotient(d, rest, &rc);
+    const AtomInfo *inner = as_quotient(d, rest, &more);
     if (inner && depth < LEVEL_MAX) {
-        /* floor((floor(x / y) + k) / b) = floor((x + k * y) / (y * b)) */
+        /* floor((floor(x / y) + more) / b) = floor((x + more * y) / (y * b)) */
         Poly x = poly_now(d, inner->a), y = poly_now(d, inner->b);
-        Poly num = raw_add(d, x, raw_scale(d, y, rc)), den = raw_mul(d, y, b);
+        Poly num = raw_add(d, x, raw_mul(d, y, more)), den = raw_mul(d, y, b);
         if (!num.bad && !den.bad) return raw_add(d, sum, div_now(d, num, den, depth + 1));
     }
     Interval range = poly_interval(d, rest);

@@ -327,7 +327,6 @@ static void facts(Lower *L)
     }
 }
 
-/* At least 0 for every size. */
 static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
 {
     if (--*fuel < 0) return false;
@@ -341,6 +340,12 @@ static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
     case SX_MUL: return of_sizes(k, x->a, fuel) && of_sizes(k, x->b, fuel);
     default: return false;
     }
+}
+
+bool scalar_of_sizes(const Lower *L, const Sx *x)
+{
+    int fuel = 64;
+    return of_sizes(L->k, x, &fuel);
 }
 
 /* Counts the sizes and scalar parameters that are at least 1 where x is; each once. */

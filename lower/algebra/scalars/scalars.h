@@ -130,6 +130,7 @@ Poly scalar_poly(Lower *L, const Sx *x);
 void scalar_let(Lower *L, const PStmt *st);
 void scalar_assign(Lower *L, const PStmt *st);
 uint8_t scalar_uses(Lower *L, const Sx *x);
+bool scalar_of_sizes(const Lower *L, const Sx *x); /* at least 0 for all of them, also where no CTA runs */
 uint64_t loop_bit(int64_t k);
 Lx scalar_lx(Lower *L, const Sx *x); /* launch expression; 0 where it depends on more */
 Scalar *scalar_of(Lower *L, const Sx *x);
