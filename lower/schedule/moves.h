@@ -79,7 +79,6 @@ void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of
 Opnd planned_bytes(Lower *L, const Planned *p); /* planned_brings() as the run knows them */
 
 /* ---- remote.c ---- */
-bool remote_decides(Lower *L, const Sx *cond); /* the rank says at each whether it holds */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
 Opnd remote_values(Lower *L, const Planned *p, CopyValues *v); /* where a load goes; a pred: does this CTA bring anything? */
 bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */

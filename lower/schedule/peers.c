@@ -6,10 +6,40 @@
 
 /* ---- conditions around ---- */
 
+void cluster_may(Lower *L, const Sx *cond, uint16_t *may, uint16_t *may_not)
+{
+    bool differs = L->cluster_size > 1 && scalar_uses(L, cond) & L->scalars->by_rank;
+    int now = cond_now(L, cond);
+    *may = *may_not = 0;
+    for (int r = 0; r < L->cluster_size; r++) {
+        if (differs) {
+            cluster_rank(L, r);
+            now = cond_now(L, cond);
+        }
+        if (now != 0) *may |= (uint16_t)(1u << r);
+        if (now != 1) *may_not |= (uint16_t)(1u << r);
+    }
+    if (differs) cluster_rank(L, -1);
+}
+
+bool cluster_decides(Lower *L, const Sx *cond)
+{
+    uint16_t may, may_not;
+    if (L->cluster_size == 1) return false;
+    cluster_may(L, cond, &may, &may_not);
+    return !(may & may_not);
+}
+
 void around_enter(Lower *L, const PStmt *branch, bool other, bool followed)
 {
     Sync *s = L->sync;
-    vec_push(L->a, &s->around, ((Around){.branch = branch, .other = other, .followed = followed, .block = s->block}));
+    uint16_t may, may_not;
+    Around a = {.branch = branch, .other = other, .followed = followed, .block = s->block};
+    if (followed) {
+        cluster_may(L, branch->value, &may, &may_not);
+        a.out = (uint16_t)~(other ? may_not : may);
+    }
+    vec_push(L->a, &s->around, a);
 }
 
 void around_leave(Lower *L)
@@ -17,16 +47,10 @@ void around_leave(Lower *L)
     L->sync->around.n--;
 }
 
-bool left_out_at(Lower *L, int rank)
+bool left_out_at(const Lower *L, int rank)
 {
-    const Sync *s = L->sync;
     bool out = false;
-    cluster_rank(L, rank);
-    for (uint32_t i = 0; i < s->around.n && !out; i++) {
-        int holds = s->around.v[i].followed ? cond_now(L, s->around.v[i].branch->value) : -1;
-        out = holds >= 0 && (holds != 0) == s->around.v[i].other;
-    }
-    cluster_rank(L, -1);
+    for (uint32_t i = 0; i < L->sync->around.n; i++) out |= L->sync->around.v[i].out >> rank & 1;
     return out;
 }
 

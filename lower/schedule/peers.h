@@ -9,12 +9,17 @@ typedef struct Around { /* an `if` around a statement */
     const PStmt *branch;
     bool other;     /* in its else */
     bool followed;  /* synchronisation in it happens where the condition holds; otherwise always */
+    uint16_t out;   /* followed: the CTAs in which it surely is not done */
     uint32_t block; /* in which it stands; in derived schedules how many loops are around it */
 } Around;
 
 /* ---- peers.c ---- */
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; never the own; -1: left out */
+
+/* The CTAs in which it may hold, and those in which it may not. */
+void cluster_may(Lower *L, const Sx *cond, uint16_t *may, uint16_t *may_not);
+bool cluster_decides(Lower *L, const Sx *cond); /* the rank says of each which it is */
 
 void around_enter(Lower *L, const PStmt *branch, bool other, bool followed);
 void around_leave(Lower *L);
@@ -24,7 +29,6 @@ bool mask_plan(Lower *L, MoveInfo *mi);
 Opnd mask_value(Lower *L, const MoveInfo *mi);
 Opnd mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
 
-/* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
-bool left_out_at(Lower *L, int rank);
+bool left_out_at(const Lower *L, int rank); /* by what is around the statement */
 
 #endif

@@ -10,17 +10,6 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-bool remote_decides(Lower *L, const Sx *cond)
-{
-    bool all = L->cluster_size > 1;
-    for (int r = 0; r < L->cluster_size && all; r++) {
-        cluster_rank(L, r);
-        all = cond_now(L, cond) >= 0;
-    }
-    cluster_rank(L, -1);
-    return all;
-}
-
 static bool under_other_conditions(const Sync *s)
 {
     for (uint32_t i = 0; i < s->around.n; i++)

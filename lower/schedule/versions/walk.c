@@ -247,24 +247,6 @@ static const Guard *guard_of(Versions *v, const PStmt *st)
 
 /* ---- statements ---- */
 
-/* Ranks at which the condition may hold, and at which it may not. */
-static void who(Versions *v, const Sx *cond, uint16_t *may, uint16_t *may_not)
-{
-    Lower *L = v->L;
-    *may = *may_not = 0;
-    bool differs = by_rank(v, cond);
-    int now = cond_now(L, cond);
-    for (int r = 0; r < L->cluster_size; r++) {
-        if (differs) {
-            cluster_rank(L, r);
-            now = cond_now(L, cond);
-        }
-        if (now != 0) *may |= (uint16_t)(1u << r);
-        if (now != 1) *may_not |= (uint16_t)(1u << r);
-    }
-    if (differs) cluster_rank(L, -1);
-}
-
 static void way(Versions *v, const PBlock *b, uint16_t ranks, const Guard *g, Scope *s)
 {
     uint32_t known = v->known.n;
@@ -283,7 +265,7 @@ static void branch(Versions *v, const PStmt *st)
 {
     uint16_t may, may_not;
     Scope then, other;
-    who(v, st->value, &may, &may_not);
+    cluster_may(v->L, st->value, &may, &may_not);
     const Guard *g = may & may_not ? guard_of(v, st) : NULL;
     if (g && lit_holds(v, g->whole)) may_not = 0; /* for all */
     else if (g && lit_holds(v, g->otherwise->whole)) may = 0;
