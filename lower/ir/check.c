@@ -144,18 +144,18 @@ static uint32_t check_object(Checker *c, const IrOp *op, const IrOperand *o, con
     }
 }
 
-/* They stand in the order of the op's row. Returns the bits of their keys. */
+/* They stand in the order of the op's row. Returns the keys of those that are there. */
 static uint64_t check_operands(Checker *c, const IrOp *op)
 {
     const IrSignature *sig = ir_signature(op->op);
     const IrArg *at = op->args, *end = op->nargs ? at + op->nargs : at;
-    uint64_t has = 0;
+    uint64_t has = IR_OP_KEYS[op->op];
     for (const IrOperand *o = sig->v; o < sig->v + sig->n && c->error == NULL; o++) {
         if (at == end || at->key != o->key) {
             if (!o->optional && !o->list) check_fail_operand(c, o->key, "is missing");
+            has &= ~IR_KEY(o->key);
             continue;
         }
-        has |= IR_KEY(o->key);
         do {
             if (o->arg == IRA_VAL) check_value(c, op, o, at++);
             else at += check_object(c, op, o, at);
@@ -218,18 +218,18 @@ static void close_block(Checker *c, const IrOp *op)
     c->open[c->blocks[c->depth].op]--;
 }
 
-static void check_tree_op(Checker *c, const IrOp *op)
+static void check_tree_op(Checker *c, const IrOp *op, uint64_t has)
 {
-    const IrArg *ring = ir_find(op, IRK_RING), *bar = ir_find(op, IRK_BAR);
     if (op->agent > c->k->roles.n) {
         check_fail(c, "an agent that is not there");
         return;
     }
     check_at(c, op);
-    if (op->agent == 0 && (ring || bar)) check_fail(c, "what is done to rings and barriers some agent does");
-    else if (op->op == IR_RELEASE && c->k->rings.v[ring->id].free == IR_NO_BAR) check_fail(c, "nobody waits until this ring is free");
-    else if (op->op == IR_AWAIT && (c->k->bars.v[bar->id].ring == 0 || ir_part(op, bar, IRK_SLOT) == NULL || ir_part(op, bar, IRK_SLOT)->kind != IRA_TURN))
-        check_fail(c, "awaits what is no event of a ring");
+    if (op->agent == 0 && has & (IR_KEY(IRK_RING) | IR_KEY(IRK_BAR))) check_fail(c, "what is done to rings and barriers some agent does");
+    else if (op->op == IR_RELEASE && c->k->rings.v[ir_find(op, IRK_RING)->id].free == IR_NO_BAR) check_fail(c, "nobody waits until this ring is free");
+    if (op->op != IR_AWAIT) return;
+    const IrArg *bar = ir_find(op, IRK_BAR), *slot = ir_part(op, bar, IRK_SLOT);
+    if (c->k->bars.v[bar->id].ring == 0 || slot == NULL || slot->kind != IRA_TURN) check_fail(c, "awaits what is no event of a ring");
 }
 
 static void check_op(Checker *c, const IrOp *op)
@@ -243,7 +243,7 @@ static void check_op(Checker *c, const IrOp *op)
     if (op->guard.when != IRW_ALWAYS) check_guard(c, op);
     check_result(c, op);
     if (c->error) return;
-    if (c->tree) check_tree_op(c, op);
+    if (c->tree) check_tree_op(c, op, has);
     else if (ir_op_info(op->op)->group == IRG_RING) check_fail(c, "rings are of trees");
     if (c->error == NULL) check_rules(c, op, has);
     if (ir_opens_block(op->op)) open_block(c, op);
@@ -254,7 +254,7 @@ static void check_op(Checker *c, const IrOp *op)
         c->depth_of[var] = c->depth;
     }
     if (op->dst) define(c, &c->defined[op->dst - 1], "the value is defined twice");
-    if (op->elect && (op->dst || op->op == IR_VAR || op->op == IR_SET)) c->any_of_one = true;
+    if (op->elect ? op->dst || op->op == IR_VAR || op->op == IR_SET : c->tree && op->agent && op->op == IR_VAR) c->any_of_one = true;
 }
 
 static void check_inits(Checker *c)

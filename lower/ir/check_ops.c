@@ -92,10 +92,10 @@ static void find_owners(Checker *c)
         for (uint32_t i = 0; i < c->role->ops.n; i++) {
             const IrOp *op = &c->role->ops.v[i];
             const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
-            if (var == NULL && op->dst == 0) continue;
             check_at(c, op);
+            if ((var == NULL && op->dst == 0) || (op->op == IR_HAND && by_one(c, op))) continue; /* the others read it from the ring */
             uint32_t owner = owner_of(c, op);
-            if (var && c->var_of_one[var->id] == 0 && (owner || op->elect)) {
+            if (var && c->var_of_one[var->id] == 0 && (owner || op->elect || (c->tree && op->agent))) {
                 c->var_of_one[var->id] = c->body + 1;
                 changed = true;
             }
@@ -105,7 +105,7 @@ static void find_owners(Checker *c)
 }
 
 /* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. A map is made by its whole warp.
- * In the tree that is so where it is the same agent's; else the roles show it. */
+ * In the tree, where a variable may be one agent's, that is so where it is the same agent's; else the roles show it. */
 void check_owners(Checker *c)
 {
     find_owners(c);
@@ -172,14 +172,15 @@ static void check_range(Checker *c, const IrOp *op, const IrArg *obj, int64_t si
 
 static void check_ranges(Checker *c, const IrOp *op)
 {
-    const IrArg *bytes = ir_find(op, IRK_BYTES);
     bool answer = op->op == IR_CLC_NEXT || op->op == IR_CLC_ID;
     bool cell = answer || op->op == IR_ST_ASYNC || op->op == IR_LDS || op->op == IR_STS;
-    int64_t size = answer ? IR_ANSWER_BYTES : IR_CELL_BYTES;
     bool copy = ir_op_info(op->op)->group == IRG_COPY || op->op == IR_ST_BULK;
-    if (!cell && (!copy || bytes == NULL || bytes->kind != IRA_IMM)) return;
-    check_range(c, op, ir_find(op, IRK_DST), cell ? size : bytes->imm);
-    check_range(c, op, ir_find(op, IRK_SRC), cell ? size : bytes->imm);
+    if (!cell && !copy) return;
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
+    if (!cell && (bytes == NULL || bytes->kind != IRA_IMM)) return;
+    int64_t size = answer ? IR_ANSWER_BYTES : cell ? IR_CELL_BYTES : bytes->imm;
+    check_range(c, op, ir_find(op, IRK_DST), size);
+    check_range(c, op, ir_find(op, IRK_SRC), size);
 }
 
 /* Values from registers: st.async has .v2 and .v4, of at most 16 bytes, and red.async one value. */
@@ -309,9 +310,9 @@ static void check_dependent(Checker *c, const IrOp *op)
 
 void check_rules(Checker *c, const IrOp *op, uint64_t has)
 {
-    check_dependent(c, op);
     bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
     bool maps = c->any_maps || has & IR_KEY(IRK_DESC);
+    if (!plain || op->op == IR_LOADS) check_dependent(c, op);
     if (plain && !op->elect && !c->open[IR_LANES] && !maps) return;
     check_who(c, op);
     if (!plain) check_place(c, op);
@@ -320,8 +321,10 @@ void check_rules(Checker *c, const IrOp *op, uint64_t has)
     if (plain) return; /* it has nothing that is asked about below */
     if (op->op == IR_BAR_INIT) check_init(c, op);
     if (has & (IR_KEY(IRK_N) | IR_KEY(IRK_ID) | IR_KEY(IRK_SCOPE) | IR_KEY(IRK_BYTES_OF))) check_numbers(c, op, has);
-    if (has & (IR_KEY(IRK_SRC) | IR_KEY(IRK_DST))) check_ranges(c, op);
-    if (has & (IR_KEY(IRK_SRC) | IR_KEY(IRK_DST))) check_values(c, op);
+    if (has & (IR_KEY(IRK_SRC) | IR_KEY(IRK_DST))) {
+        check_ranges(c, op);
+        check_values(c, op);
+    }
     if (has & IR_KEY(IRK_PLAN)) check_plan(c, op);
     if (has & (IR_KEY(IRK_RANK) | IR_KEY(IRK_MASK) | IR_KEY(IRK_BAR_RANK))) check_cluster(c, op);
     if (has & IR_KEY(IRK_ROP)) check_reduction(c, op);

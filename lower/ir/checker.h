@@ -26,7 +26,7 @@ typedef struct Checker {
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
     uint32_t *var_of_one; /* by variable: the same, in this body */
     bool any_of_one; /* an elected thread alone has some value or variable of this body, or of init */
-    bool own;        /* what that means for the tree's ops the roles show; so it is with maps that are made */
+    bool own;        /* .. and what that means for the tree's ops the roles show; so it is with maps that are made */
     bool *fresh;        /* by variable: of map.set */
     bool next_launched, waited; /* dep.launch, dep.wait: so far */
     bool any_maps;      /* there are such variables, or buffers of maps */

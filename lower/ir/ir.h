@@ -245,7 +245,7 @@ IrType ir_type_named(const char *s); /* IR_NONE: none */
 bool ir_touches_global(const IrOp *op); /* itself, or by a copy that it issues */
 static inline bool ir_opens_block(IrOpcode op) /* closed by `end` (an if's first branch by `else`) */
 {
-    return op == IR_LOOP || op == IR_REPEAT || op == IR_LANES || op == IR_IF || op == IR_ELSE;
+    return op <= IR_ELSE && op != IR_BREAK;
 }
 /* The bodies in the order in which the text has them and values are defined: init, the roles, exit. */
 uint32_t ir_bodies(const IrKernel *k);

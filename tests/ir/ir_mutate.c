@@ -315,8 +315,14 @@ static bool is_trusted(const Mutant *m, const char *said)
 static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
 {
     if (j->trees) make_roles(j, m->kernel);
-    if (j->trees && ir_check(&j->arena, m->kernel)) { /* of the roles it asks more than of the tree */
+    const char *ill = j->trees ? ir_check(&j->arena, m->kernel) : NULL;
+    if (ill && ir_check_tree(&j->arena, m->kernel)) { /* what only the roles show */
         t->n[REFUSED]++;
+        return;
+    }
+    if (ill) { /* .. and who looks at the tree has not asked for */
+        t->n[HOLES]++;
+        show(j, "HOLE", m, ill);
         return;
     }
     Outcome out = bench_run(&j->bench, m->kernel, true);

@@ -87,7 +87,7 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
 {
     uint32_t ctas = c->f.ctas, agents = c->f.k->roles.n;
     for (uint32_t a = 0; a < agents; a++) {
-        if (!g.r->used[a]) continue;
+        if (!(g.r->used & bit(a))) continue;
         for (uint32_t b = 0; b < ctas; b++) {
             for (int k = 0; k < KNOWERS; k++) {
                 bool knows = !is_copy(x) && a == x->agent && b == x->rank && x->one && (k == THE_ONE || alone(c, a));
@@ -174,7 +174,7 @@ static bool waits_there(const Check *c, const IrOp *op, uint32_t t)
 static bool left_over(Check *c, Generation old, uint32_t a, uint32_t t, bool waits)
 {
     const TreeRing *r = old.r;
-    int here = __builtin_popcount(mask(r->releases));
+    int here = __builtin_popcount(r->releases);
     for (int k = 0; k < KNOWERS; k++) {
         Set left = left_of(c, old, t, k);
         memcpy(left, unknown_of(old, a, t, k), r->words * sizeof *left);
@@ -228,7 +228,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     const TreeRing *r = &c->f.ring[ring];
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
-    uint8_t releases = mask(r->releases);
+    uint8_t releases = r->releases;
     bool releaser = releases & bit(a);
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
@@ -503,7 +503,7 @@ static void at_end(Check *c, State *s)
             Set left = c->left;
             memcpy(left, r->copies, r->words * sizeof *left);
             for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
-                for (uint32_t t = 0; t < r->ctas && r->used[a]; t++)
+                for (uint32_t t = 0; t < r->ctas && r->used & bit(a); t++)
                     for (int k = 0; k < (alone(c, a) ? ALL_THREADS : KNOWERS); k++) meet(g, left, unknown_of(g, a, t, k));
             }
             for (uint32_t j = 0; j < r->outs.n; j++) /* each thread for its own */

@@ -102,7 +102,7 @@ static void add_readers(TreeFacts *f, uint32_t at)
     const IrOp *op = tree_op(f, first.op);
     f->access.n = at;
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
-        if (!f->ring[first.ring].used[a] || a + 1 == op->agent) continue;
+        if (!(f->ring[first.ring].used & bit(a)) || a + 1 == op->agent) continue;
         first.agent = (uint8_t)a;
         first.one = op->elect || f->k->roles.v[a].elect;
         vec_push(f->a, &f->access, first);
@@ -230,9 +230,8 @@ static void use_ring(TreeFacts *f, uint32_t i, uint32_t ring)
     name_ring(f, i, ring);
     if (op->agent == 0) return; /* all that need it */
     uint32_t a = op->agent - 1u;
-    r->used[a] = true;
-    if (op->op == IR_ACQUIRE) r->begins[a] = true;
-    if (op->op == IR_RELEASE) r->releases[a] = true;
+    r->used |= bit(a);
+    if (op->op == IR_RELEASE) r->releases |= bit(a);
     if (op->op == IR_RELEASE && ir_find(op, IRK_RANK)) r->remote |= REMOTE_FREE;
     if (op->op == IR_AWAIT) r->waits[a] |= (uint8_t)(1u << (f->at[i].event - 1));
 }
@@ -374,7 +373,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
-    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .asked = arena_new(a, TreeAsked), .ring = arena_array(a, TreeRing, k->rings.n), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ops = k->tree.ops.v, .asked = arena_new(a, TreeAsked), .ring = arena_array(a, TreeRing, k->rings.n), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
     if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) events(f);

@@ -68,8 +68,7 @@ typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
     uint8_t event, agent, rank;
 } TreeSender;
 typedef struct TreeRing {
-    bool used[TREE_AGENTS];     /* by agent */
-    bool begins[TREE_AGENTS], releases[TREE_AGENTS];
+    uint8_t used, releases;     /* agents */
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
     uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
@@ -126,6 +125,7 @@ typedef struct TreeFacts {
     Arena *a;
     const IrKernel *k;
     const IrRole *tree;
+    const IrOp *ops; /* of it */
     uint32_t ctas; /* of a cluster */
     bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
@@ -148,25 +148,18 @@ typedef struct TreeFacts {
 
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
-    return &f->tree->ops.v[i];
+    return &f->ops[i];
 }
 static inline uint8_t bit(uint32_t agent) /* sets of agents */
 {
     return (uint8_t)(1u << agent);
 }
-static inline uint8_t mask(const bool *agents)
-{
-    uint8_t m = 0;
-    for (uint32_t a = 0; a < TREE_AGENTS; a++) m |= (uint8_t)(agents[a] << a);
-    return m;
-}
-
 /* Where what stands in a block of its own ends, with its `else`. */
 static inline uint32_t tree_last(const TreeFacts *f, uint32_t op)
 {
-    if (!ir_opens_block(f->tree->ops.v[op].op)) return op;
+    if (!ir_opens_block(f->ops[op].op)) return op;
     uint32_t end = f->at[op].end;
-    return f->tree->ops.v[end].op == IR_ELSE ? f->at[end].end : end;
+    return f->ops[end].op == IR_ELSE ? f->at[end].end : end;
 }
 
 static inline uint32_t tree_not_before(const uint32_t *ops, uint32_t n, uint32_t op) /* of ops in order the first that is not before it */

@@ -44,6 +44,10 @@ static bool targets(const TreeFacts *f, const IrArg *to, const IrArg *mask, uint
 
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
 {
+    if (f->ctas == 1) {
+        *set = 1;
+        return true;
+    }
     const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
     *set = op->op == IR_CLC_NEXT ? (1u << f->ctas) - 1 : 1u << rank; /* an answer for all */
     if (to == NULL && mask == NULL) return true;

@@ -149,7 +149,8 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
 
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
-    Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : interval_at(1);
+    if (op->guard.pred == 0) return WHEN_ALWAYS;
+    Range r = range_of(f, op->guard.pred, rank, DEPTH);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
 
