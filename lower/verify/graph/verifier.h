@@ -40,9 +40,8 @@ typedef struct Resolved { /* y: x, or the number that was chosen for it; of one 
     bool by_trip;
 } Resolved;
 enum { RESOLVED = 256 };
-typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn; the variables that it sets */
-    uint32_t *value, *varying, n, nvarying;
-    VEC(uint32_t) sets;
+typedef struct Inside { /* the values that a block defines, and the variables that it sets */
+    VEC(uint32_t) values, sets;
 } Inside;
 typedef struct Body {
     const IrRole *role;
@@ -113,8 +112,7 @@ typedef struct Verifier {
     uint32_t *nest; /* by op: the nest it is part of; 0: none */
 
     VEC(Choice) choices;
-    VEC(int64_t) limits; /* numbers that clip trip counts */
-    int64_t more;        /* by so much values are greater, too, since a loop that is made from them had too few turns */
+    VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
@@ -155,6 +153,7 @@ typedef struct Verifier {
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
     VEC(const View *) views; /* of all runs */
+    VEC(Side) shapes;        /* so, too: each once */
     VEC(Break) breaks;
     VEC(Draw) draws;
     VEC(Bound) bounds;

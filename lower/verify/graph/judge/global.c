@@ -52,21 +52,10 @@ static bool moves(const Verifier *v, const Region *r)
     return false;
 }
 
-/* In this run, which is all there is of copies in no loop. */
-static bool disjoint(Verifier *v, const Access *a, const Access *b)
-{
-    const Region *x = a->region, *y = b->region;
-    if (a->site.naround || b->site.naround || moves(v, x) || moves(v, y)) return false;
-    for (unsigned i = 0; i < x->n; i++)
-        if (form_le(&v->f, x->hi[i], y->lo[i]) || form_le(&v->f, y->hi[i], x->lo[i])) return true;
-    return false;
-}
-
 /* Different coordinates of a view may be one place. */
 static bool apart(Verifier *v, const Access *a, const Access *b)
 {
-    if (!comparable(v, a->region, b->region) || a->region->view) return false;
-    return disjoint(v, a, b) || places_apart(v, a, b);
+    return comparable(v, a->region, b->region) && !a->region->view && places_apart(v, a, b);
 }
 
 static bool same_thread(const Verifier *v, const Access *a, const Access *b)

@@ -73,8 +73,11 @@ static void limit(Verifier *v, int64_t k)
 
 bool choice_longer(Verifier *v, int64_t by)
 {
-    v->more += by;
-    return v->more <= LIMIT_MAX;
+    int64_t greatest = 0;
+    for (uint32_t i = 0; i < v->limits.n; i++)
+        if (v->limits.v[i] > greatest) greatest = v->limits.v[i];
+    vec_push(v->arena, &v->limits, greatest + by);
+    return greatest + by <= LIMIT_MAX;
 }
 
 static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
@@ -257,20 +260,19 @@ static bool fits(const Verifier *v, int64_t S, int64_t count)
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 
-static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset)
+static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t offset)
 {
     int64_t S = v->ring, counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, counts), n = 0;
     for (uint32_t i = 0; i < all; i++)
         if (fits(v, S, counts[i])) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
-        add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
+        add_value(l, c->scale == 1 || c->scale == -1 ? (counts[i] - c->constant) * c->scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {
         add_value(l, v->limits.v[i] + 1);
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
-    for (uint32_t i = 0; i < n && v->more; i++) add_value(l, v->more + counts[i]);
     for (uint32_t i = 0; i < n && v->few && offset >= 1 && offset <= LIMIT_MAX; i++) add_value(l, offset + counts[i]);
 }
 
@@ -424,7 +426,7 @@ void choice_remainder(Verifier *v, uint32_t op, Form of)
 static void add(Verifier *v, uint32_t op, Form x, bool alone)
 {
     Forms *f = &v->f;
-    int64_t offset = 0, scale;
+    int64_t offset = 0;
     uint32_t part = 1;
     Form leaf = deciding(v, x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
@@ -433,8 +435,7 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     }
     const FormData *d = form_data(f, leaf);
     bool pred = of_condition(f, d);
-    int64_t constant = d->k;
-    scale = scale_of(d);
+    int64_t scale = scale_of(d);
     Choice c = {.op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
     const FormAtom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
     if (turns && turns->kind == ATOM_TURNS) c.key = (ChoiceKey){turns->a, turns->c, 0, 0};
@@ -452,14 +453,14 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     c.drawn = choice_drawn(v, c.of);
     if (pred) c.key.part = 0, c.key.family = family(f, c.of, FAMILY_FUEL);
     c.own = !pred && nests_own(v, c.of);
-    c.constant = constant;
+    c.constant = d->k;
     c.scale = scale;
     Values l = {.n = 0};
     if (pred) {
         add_value(&l, 1);
         add_value(&l, 0);
     } else {
-        add_counts(v, &l, &c, scale, constant, offset);
+        add_counts(v, &l, &c, offset);
         only_long(v, &l, &c);
     }
     drop_impossible(f, c.of, &l);

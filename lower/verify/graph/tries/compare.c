@@ -3,9 +3,7 @@
  * - the same in all turns, or made from the index modulo a small constant;
  * - `k < c`: the turn at which it changes is one of the first F;
  * - `k + c < n` with n the end of the loop, and c small: the last E turns of every run are those of a longer one;
- * - of numbers of turns: `n < c`, and `n < m + c` of two loops. With more turns than c they all have it alike, those of the
- *   longest run, and it takes c + 1 of them away where it says that another loop has as many less.
- * Others are held open (tries/open.c): against another size, against twice the index, far from both ends, of two indices.
+ * Others are held open (tries/open.c): of sizes alone, against another size, against twice the index, far from both ends, of two indices.
  *
  * Several comparisons may meet, of one loop or of loops that roles pass side by side, so F and E are the farthest of
  * all. Between them a loop of 2 S + 1 turns has as many as it has without such comparisons, in which nothing but the remainders of
@@ -73,35 +71,6 @@ static bool against(Verifier *v, PolyPlace *w, uint32_t at, uint32_t loop, int64
     return true;
 }
 
-static int64_t constant_of(Poly p)
-{
-    for (uint32_t i = 0; i < p.n; i++)
-        if (p.terms[i].natoms == 0) return p.terms[i].coef;
-    return 0;
-}
-
-/* Numbers of turns, and a number: chosen trip counts may decide it. far: how far those are from what they are made from. */
-static bool of_counts(Verifier *v, Poly x, int64_t far)
-{
-    Domain *d = polys_domain(v->polys);
-    uint32_t n;
-    const Poly *turns = polys_turns(v, &n);
-    int64_t k;
-    if (poly_is_const(x, &k)) {
-        if (k <= INT32_MIN || k >= INT32_MAX || !add_s64(far, k < 0 ? -k : k, &far) || far > v->base) return false;
-        reaches(&v->end, far + 1);
-        return true;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        Poly less = poly_sub(d, x, turns[i]), more = poly_add(d, x, turns[i]), rest = less.n < more.n ? less : more;
-        int64_t own = constant_of(turns[i]);
-        if (own <= INT32_MIN || own >= INT32_MAX) continue;
-        rest = poly_add(d, rest, poly_const(d, less.n < more.n ? own : -own));
-        if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, rest, own);
-    }
-    return false;
-}
-
 /* What comes round is a number in the runs, whatever it is made from: k - k / 2 * 2. */
 static bool settled(const Verifier *v, uint32_t at)
 {
@@ -131,7 +100,7 @@ static bool compare_followed(Verifier *v, uint32_t at)
         loop = one;
         loops++;
     }
-    if (loops == 0) return poly_is_const(x, &c) || of_counts(v, x, 0);
+    if (loops == 0) return poly_is_const(x, &c);
     if (loops != 1 || !domain_linear(d, x, index, &c, &rest) || c == INT64_MIN) return false;
     return against(v, &w, at, loop, c, rest);
 }

@@ -15,7 +15,6 @@
  *   end if it does without the other.
  * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lower/verify/graph/tries/tries.h"
@@ -77,27 +76,19 @@ static void has_operands(const Verifier *v, Nests *n, const IrOp *op)
     if (op->guard.pred) has_value(v, n, op->guard.pred);
 }
 
-/* Tensors that the kernel stores to. */
-static void has_tensors(const Verifier *v, Nests *n, const IrOp *op)
-{
-    const IrArg *map = ir_find(op, IRK_MAP), *from = ir_find(op, IRK_FROM), *to = ir_find(op, IRK_TO);
-    uint64_t tensors = (from ? copy_address(v, from, 8) : 0) | (to ? copy_address(v, to, 8) : 0);
-    uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
-    if (map) tensors |= UINT64_C(1) << (tensor < 63 ? tensor : 63);
-    for (uint32_t i = 0; i < 64; i++)
-        if ((tensors & v->stored) >> i & 1) has(n, n->shared + SHARED_GLOBAL + i);
-}
-
 static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
 {
+    uint32_t at = b->base + (uint32_t)(op - b->role->ops.v);
     has_operands(v, n, op);
     if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
-    if (v->is_long[b->base + (uint32_t)(op - b->role->ops.v)]) has(n, n->shared + SHARED_LONG);
+    if (v->is_long[at]) has(n, n->shared + SHARED_LONG);
     if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
     if (op->op == IR_CLUSTER_ARRIVE || op->op == IR_CLUSTER_WAIT) has(n, n->shared + SHARED_CLUSTER);
     if (op->op == IR_CTA_SYNC && ir_find(op, IRK_THREADS)->imm != (int64_t)b->role->warps * 32)
         has(n, n->shared + SHARED_SYNC);
-    if (ir_op_info(op->op)->group == IRG_COPY || op->op == IR_THR_LOAD || op->op == IR_THR_STORE) has_tensors(v, n, op);
+    uint64_t tensors = (copy_tensors(v, at, false) | copy_tensors(v, at, true)) & v->stored;
+    for (uint32_t i = 0; i < 64; i++)
+        if (tensors >> i & 1) has(n, n->shared + SHARED_GLOBAL + i);
 }
 
 /* The op behind the item that begins at op i. */
@@ -241,18 +232,6 @@ static uint32_t depth_of(const Verifier *v, uint32_t loop)
     return depth;
 }
 
-typedef struct Level { /* loops of one nest, as deep as each other, may be in a turn at the same time */
-    uint32_t nest, depth, loop;
-} Level;
-
-/* The deepest of a nest first. */
-static int by_level(const void *x, const void *y)
-{
-    const Level *a = x, *b = y;
-    if (a->nest != b->nest) return a->nest < b->nest ? -1 : 1;
-    return a->depth > b->depth ? -1 : a->depth < b->depth;
-}
-
 /* What tells turns of a loop apart. */
 static void add_unlike(const Verifier *v, uint32_t loop, Unlike *all)
 {
@@ -264,23 +243,24 @@ static void add_unlike(const Verifier *v, uint32_t loop, Unlike *all)
 }
 
 /* Where the turns of a loop differ by its index or by variables, it matters which of them those of a deeper loop are in, of its
- * role or another. */
+ * role or another: of loops as deep as each other any may be in a turn at the same time. */
 void nests_together(Verifier *v)
 {
-    uint32_t n = v->own.n, deepest = 0;
-    Level *all = arena_array(v->arena, Level, n);
+    Unlike *level = arena_array(v->arena, Unlike, v->deepest + 1);
+    uint32_t deepest = 0;
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
     v->both_ends = false;
-    for (uint32_t i = 0; i < n; i++) all[i] = (Level){v->nest[v->own.v[i]], depth_of(v, v->own.v[i]), v->own.v[i]};
-    if (n) qsort(all, n, sizeof *all, by_level);
-    for (uint32_t i = 0, end = 0; i < n; i = end) {
-        Unlike u = {0};
-        if (i == 0 || all[i].nest != all[i - 1].nest) deepest = all[i].depth;
-        for (; end < n && by_level(&all[i], &all[end]) == 0; end++) add_unlike(v, all[end].loop, &u);
-        if (all[i].depth == 0) continue;
-        v->both_ends |= u.end && (u.front || u.rounds);
-        bool differ = u.front || u.end || u.rounds;
-        for (uint32_t j = i; differ && all[i].depth < deepest && j < end; j++)
-            v->together[all[j].loop] = u.front + u.end + (u.rounds ? v->joint : 1);
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t depth = depth_of(v, v->own.v[i]);
+        add_unlike(v, v->own.v[i], &level[depth]);
+        if (depth > deepest) deepest = depth;
+    }
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t depth = depth_of(v, v->own.v[i]);
+        const Unlike *u = &level[depth];
+        if (depth == 0) continue;
+        v->both_ends |= u->end && (u->front || u->rounds);
+        if (depth < deepest && (u->front || u->end || u->rounds))
+            v->together[v->own.v[i]] = u->front + u->end + (u->rounds ? v->joint : 1);
     }
 }

@@ -7,7 +7,11 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { PARTS_FUEL = 32 };
+/* So many tell of all longer loops. */
+static int64_t all_turns(const Verifier *v)
+{
+    return 2 * (int64_t)v->ring + 1;
+}
 
 void turns_prepare(Verifier *v)
 {
@@ -29,34 +33,14 @@ void turns_keep(Verifier *v)
 
 /* ---- the most turns ---- */
 
-/* No value of x is greater: `k + 1 - max(0, k - 3)` is at most k + 1 and at most 4. */
-static int64_t upper_of(Verifier *v, Form x, int *fuel)
-{
-    if (x == 0 || --*fuel < 0) return INT64_MAX;
-    int64_t upper = form_data(&v->f, x)->hi;
-    if (upper == INT64_MIN) upper = INT64_MAX;
-    for (uint32_t i = 0; i < form_data(&v->f, x)->n; i++) {
-        FormTerm t = form_data(&v->f, x)->t[i];
-        FormAtom a = *atom_data(&v->f, t.atom);
-        if (!atom_extreme(&a)) continue;
-        Form rest = form_add(&v->f, x, -t.c, form_of_atom(&v->f, t.atom));
-        int64_t one = upper_of(v, rest ? form_add(&v->f, rest, t.c, a.a) : 0, fuel),
-                other = upper_of(v, rest ? form_add(&v->f, rest, t.c, a.b) : 0, fuel);
-        bool least = (a.sub == IR_MIN) == (t.c > 0), first = one < other;
-        int64_t part = least == first ? one : other;
-        if (part < upper) upper = part;
-    }
-    return upper;
-}
-
 void turns_loop(Verifier *v, uint32_t op, int64_t turns)
 {
-    int fuel = PARTS_FUEL;
     Turns *t = &v->turns[op];
-    Form lo = run_whole(v, v->operands[op].a).plain, hi = run_whole(v, v->operands[op].b).plain;
-    int64_t upper = upper_of(v, form_add(&v->f, hi, -1, lo), &fuel);
+    Form lo = run_whole(v, v->operands[op].a).plain, all = form_add(&v->f, run_whole(v, v->operands[op].b).plain, -1, lo);
+    int64_t most = all_turns(v);
     if (turns > t->now) t->now = turns;
-    if (upper > t->upper) t->upper = upper;
+    if (!form_le(&v->f, all, form_const(&v->f, most - 1))) t->upper = most;
+    while (t->upper < most && !form_le(&v->f, all, form_const(&v->f, t->upper))) t->upper++;
 }
 
 void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)
@@ -72,7 +56,7 @@ void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)
 static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
-    int64_t all = 2 * (int64_t)v->ring + 1;
+    int64_t all = all_turns(v);
     *least = t->upper < all && t->upper >= t->left ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
 }

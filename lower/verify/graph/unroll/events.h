@@ -90,6 +90,11 @@ typedef struct Site { /* of an access, in one run */
     bool write;
     bool vague; /* it stands for several ops, or for all turns of a loop that the launch bounds */
 } Site;
+typedef struct Side { /* of a plan, with its own extents */
+    const IrSide *s;
+    uint32_t rank, extent[MAP_RANK];
+    Form part; /* where it begins, if that tells which bytes of a swizzle's pattern are its own */
+} Side;
 typedef struct Access { /* to bytes of a buffer, or to global memory */
     Bytes at;
     uint64_t tensors;     /* in global memory: one bit each, and at is not used; 0: in a buffer */
@@ -101,7 +106,7 @@ typedef struct Access { /* to bytes of a buffer, or to global memory */
     bool any_order; /* in global memory: it may come before or after others there */
     uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
     uint8_t gap;     /* of each 16 bytes the last ones that a write leaves without a value, or a read does not look at */
-    uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
+    uint32_t shape; /* of bytes with gaps: which of v->shapes, from 1; 0: all bytes */
     uint32_t op;
     Site site;       /* in global memory, and of a buffer whose parts loops move through; else empty */
     EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, in global memory the full one, 0: none */

@@ -1,4 +1,6 @@
 /* Steps of threads in shared memory: plans, and the small values that they leave for each other. */
+#include <string.h>
+
 #include "lang/lang.h"
 #include "lower/ir/tensor_memory.h"
 #include "lower/verify/graph/unroll/unroll.h"
@@ -28,11 +30,6 @@ static uint32_t elem_bytes(uint32_t type)
     return (elem_info((ElemType)type)->shared_bits + 7u) / 8u;
 }
 
-typedef struct Side { /* of a plan, with its own extents */
-    const IrSide *s;
-    uint32_t rank, extent[MAP_RANK];
-} Side;
-
 static Side side_of(const IrPlan *p, bool source)
 {
     Side x = {.s = source ? &p->src : &p->dst, .rank = p->rank};
@@ -57,16 +54,24 @@ static int64_t side_bytes(const Side *x)
     return end;
 }
 
-/* 0 if the elements fill their range. */
-static uint32_t side_shape(const Side *x)
+static bool same_bytes(const Side *x, const Side *y)
+{
+    const IrSide *s = x->s, *t = y->s;
+    return x->rank == y->rank && x->part == y->part && s->type == t->type && s->swizzle == t->swizzle && s->span == t->span &&
+           s->panel == t->panel && memcmp(x->extent, y->extent, x->rank * sizeof *x->extent) == 0 &&
+           memcmp(s->pitch, t->pitch, x->rank * sizeof *s->pitch) == 0;
+}
+
+/* One number for all that leave the same bytes out; 0 if the elements fill their range. */
+static uint32_t side_shape(Verifier *v, const Side *x)
 {
     int64_t bytes = elem_bytes(x->s->type);
-    uint32_t h = x->s->type + 1u;
-    for (uint32_t d = 0; d < x->rank; d++) {
-        bytes *= x->extent[d];
-        h = (h ^ x->s->pitch[d]) * UINT32_C(0x9E3779B1) + x->extent[d];
-    }
-    return bytes == side_bytes(x) ? 0 : h | 1;
+    uint32_t i = 0;
+    for (uint32_t d = 0; d < x->rank; d++) bytes *= x->extent[d];
+    if (bytes == side_bytes(x) && x->part == 0) return 0;
+    while (i < v->shapes.n && !same_bytes(&v->shapes.v[i], x)) i++;
+    if (i == v->shapes.n) vec_push(v->arena, &v->shapes, *x);
+    return i + 1;
 }
 
 /* A swizzle moves elements within the bytes of its span: which of them, is where the part begins (0: all). */
@@ -115,13 +120,12 @@ static Rows rows_of(const Side *x)
 enum { ROWS_APART = 512 };
 
 /* Elements that do not fill their range: piece by piece, so that parts side by side cover a tile. */
-static void side_access(Verifier *v, uint32_t op, const Side *x, Bytes at, bool write, Form guard, EventId e)
+static void side_access(Verifier *v, uint32_t op, Side *x, Bytes at, bool write, Form guard, EventId e)
 {
     const IrSide *s = x->s;
-    uint32_t shape = side_shape(x);
     int64_t outer = 1;
-    Form part = round_out(v, s, &at);
-    if (part) shape = (shape ^ part) * UINT32_C(0x9E3779B1) | 1;
+    x->part = round_out(v, s, &at);
+    uint32_t shape = side_shape(v, x);
     bool dense = x->rank && s->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
     Rows r = dense ? rows_of(x) : (Rows){0};
     for (uint32_t d = 0; d < r.outer; d++) outer *= x->extent[d];

@@ -16,8 +16,6 @@ struct Polys {
     Domain *d;
     Atom *syms; /* by symbol; 0: not asked for */
     VEC(Named) named;
-    VEC(Poly) turns; /* of loops */
-    bool counted;    /* they have been looked at */
 };
 
 Polys *polys_new(Verifier *v)
@@ -125,23 +123,6 @@ Poly poly_turns(PolyPlace *w, uint32_t op)
     Poly count;
     of_bounds(w, w->v->ops[op], DEPTH, &count);
     return count;
-}
-
-const Poly *polys_turns(Verifier *v, uint32_t *n)
-{
-    Polys *p = v->polys;
-    for (uint32_t i = 0; i < v->own.n && !p->counted; i++) {
-        Site here = {.op = v->own.v[i]};
-        PolyPlace w = poly_place(v, p, &here);
-        uint32_t j = 0;
-        if (v->ops[here.op]->op != IR_LOOP) continue;
-        Poly turns = poly_turns(&w, here.op);
-        while (j < p->turns.n && !poly_same(p->turns.v[j], turns)) j++;
-        if (j == p->turns.n) vec_push(v->arena, &p->turns, turns);
-    }
-    p->counted = true;
-    *n = p->turns.n;
-    return p->turns.v;
 }
 
 /* Of a loop that is no turn of the run's, but passed once for all of its turns: any of them. */

@@ -26,6 +26,5 @@ typedef struct PolyPlace {
 PolyPlace poly_place(Verifier *v, Polys *p, const Site *site);
 Poly poly_of(PolyPlace *w, const IrArg *arg);
 Poly poly_turns(PolyPlace *w, uint32_t op); /* how many turns the loop has */
-const Poly *polys_turns(Verifier *v, uint32_t *n); /* of all loops of own trip counts, each number once */
 
 #endif
