@@ -450,10 +450,30 @@ static void test_divisors(void **state)
     assert_true(found("kept, perhaps 0", PARTS("    %d = max.i64 %third, 0\n", IN_A_VARIABLE), "E0660"));
 }
 
+/* Half of each row of 128 bytes, which a swizzle puts elsewhere than another one does. */
+#define HALVES(swizzle, extent)                                                                                        \
+    "module sm_90a\nkernel k entry k {\n  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 64\n  smem 4096\n"               \
+    "  buf t bytes 2048 align 1024 slots 1 pitch 2048 at 0\n  buf u bytes 2048 align 128 slots 1 pitch 2048 at 2048\n" \
+    "  plan p = fill extent [16, 16] value 0 dst u32 pitch [128, 4] span 128 panel 2048 swizzle 128B threads 64 "      \
+    "vector 16 method 0 block 4, 1 deal 0 ways 0, 16\n"                                                               \
+    "  plan q = copy extent [" extent "] src u32 pitch [128, 4] span 128 panel 2048 swizzle " swizzle                  \
+    " dst u32 pitch [128, 4] threads 64 vector 16 method 0 block 4, 1 deal 0 ways 16, 16\n"                           \
+    "  init {\n    cta.sync 0, 64\n  }\n"                                                                             \
+    "  role work warps 2 {\n    thr.fill p -> t\n    cta.sync 1, 64\n    thr.copy q, t -> u\n  }\n}\n"
+
+static void test_halves_of_rows(void **state)
+{
+    (void)state;
+    assert_true(found("where they are", HALVES("128B", "16, 16"), "accepted"));
+    assert_true(found("by another swizzle", HALVES("64B", "16, 16"), "E0610"));
+    assert_true(found("whole rows", HALVES("128B", "16, 32"), "E0610"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
                                        cmocka_unit_test(test_mutants), cmocka_unit_test(test_others_of_a_role),
-                                       cmocka_unit_test(test_grids_of_pieces), cmocka_unit_test(test_divisors)};
+                                       cmocka_unit_test(test_grids_of_pieces), cmocka_unit_test(test_halves_of_rows),
+                                       cmocka_unit_test(test_divisors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

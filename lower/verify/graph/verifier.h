@@ -40,9 +40,8 @@ typedef struct Resolved { /* y: x, or the number that was chosen for it; of one 
     bool by_trip;
 } Resolved;
 enum { RESOLVED = 256 };
-typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn; the variables that it sets */
-    uint32_t *value, *varying, n, nvarying;
-    VEC(uint32_t) sets;
+typedef struct Inside { /* the values that a block defines, and the variables that it sets */
+    VEC(uint32_t) values, sets;
 } Inside;
 typedef struct Body {
     const IrRole *role;

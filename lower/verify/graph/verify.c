@@ -275,7 +275,6 @@ static void find_operands(Verifier *v)
     v->inside = arena_array(v->arena, Inside, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
-    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues + v->k->vars.n);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         Body *b = &v->bodies.v[i];
         uint32_t n = b->role->ops.n;
@@ -285,21 +284,9 @@ static void find_operands(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             find_args(v, b->base + j);
             b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
-            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j, in);
+            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j);
         }
     }
-}
-
-static void tensors_of(Verifier *v, const IrOp *op)
-{
-    const IrArg *map = ir_find(op, IRK_MAP), *from = ir_find(op, IRK_FROM), *to = ir_find(op, IRK_TO);
-    if (ir_op_info(op->op)->group != IRG_COPY && op->op != IR_THR_LOAD && op->op != IR_THR_STORE) return;
-    uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
-    uint64_t bit = UINT64_C(1) << (tensor < 63 ? tensor : 63);
-    if (op->op == IR_TMA_LOAD) v->loaded |= bit;
-    if (op->op == IR_TMA_STORE || op->op == IR_TMA_REDUCE) v->stored |= bit;
-    if ((op->op == IR_BLK_LOAD || op->op == IR_THR_LOAD) && from) v->loaded |= UINT64_MAX;
-    if (to) v->stored |= copy_address(v, to, 8);
 }
 
 /* Clusters side by side in dimension i: where work is dealt, no more than there are iterations (lang/manifest.h). */
@@ -392,7 +379,10 @@ static void prepare(Verifier *v)
         v->nplaces += k->bufs.v[i].slots;
         if (k->bufs.v[i].slots > v->slots) v->slots = k->bufs.v[i].slots;
     }
-    for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        v->loaded |= copy_tensors(v, i, false);
+        v->stored |= copy_tensors(v, i, true);
+    }
     period_parities(v);
     rounds_prepare(v);
     find_uneven(v);

@@ -10,7 +10,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { CHOICES_MAX = 9, MIXED = 6, CHOICES_ALL = 4096 };
+enum { CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
 enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
 
 typedef struct Values { /* to be tried */
@@ -148,8 +148,9 @@ static bool chosen_already(Verifier *v, Form x)
 }
 
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
- * one, then the other; part tells them apart. */
-static Form deciding(Verifier *v, Form x, uint32_t *part)
+ * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting ones of few values may
+ * be greater (of all, tries/turns.c tells). */
+static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
 {
     Forms *f = &v->f;
     for (int depth = 0; depth < 32; depth++) {
@@ -164,6 +165,7 @@ static Form deciding(Verifier *v, Form x, uint32_t *part)
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
                 if (*part >= PARTS_MAX) return 0;
+                if (!two && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
             } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
@@ -258,7 +260,7 @@ static bool fits(const Verifier *v, int64_t S, int64_t count)
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 
-static void add_counts(Verifier *v, Values *l, const Choice *c)
+static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t offset)
 {
     int64_t S = v->ring, counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, counts), n = 0;
@@ -271,6 +273,7 @@ static void add_counts(Verifier *v, Values *l, const Choice *c)
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
+    for (uint32_t i = 0; i < n && v->few && offset >= 1 && offset <= LIMIT_MAX; i++) add_value(l, offset + counts[i]);
 }
 
 /* Of a long loop two counts of at least 2 S + 1 turns that leave its remainder; it may have no more itself. */
@@ -423,8 +426,9 @@ void choice_remainder(Verifier *v, uint32_t op, Form of)
 static void add(Verifier *v, uint32_t op, Form x, bool alone)
 {
     Forms *f = &v->f;
+    int64_t offset = 0;
     uint32_t part = 1;
-    Form leaf = deciding(v, x, &part);
+    Form leaf = deciding(v, x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
@@ -456,7 +460,7 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
         add_value(&l, 1);
         add_value(&l, 0);
     } else {
-        add_counts(v, &l, &c);
+        add_counts(v, &l, &c, offset);
         only_long(v, &l, &c);
     }
     drop_impossible(f, c.of, &l);

@@ -45,15 +45,7 @@ void constants_find(Verifier *v)
  * global memory what another one wrote, nor where places in a tile move with the index (tries/period.c). */
 void constants_check(Verifier *v)
 {
-    uint64_t read = 0;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrArg *map = verify_arg(v, i, IRK_MAP), *from = verify_arg(v, i, IRK_FROM);
-        uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
-        if (v->group[i] != IRG_COPY && v->ops[i]->op != IR_THR_LOAD) continue;
-        if (map && v->ops[i]->op == IR_TMA_LOAD) read |= UINT64_C(1) << (tensor < 63 ? tensor : 63);
-        if (from) read |= copy_address(v, from, 8);
-    }
-    if (v->counts.n && !v->few && read & v->stored) verify_refuse(v, E0660, v->nops, "in many turns it may read what it wrote");
+    if (v->counts.n && !v->few && v->loaded & v->stored) verify_refuse(v, E0660, v->nops, "in many turns it may read what it wrote");
 }
 
 Form constants_end(Verifier *v, uint32_t loop)

@@ -76,27 +76,19 @@ static void has_operands(const Verifier *v, Nests *n, const IrOp *op)
     if (op->guard.pred) has_value(v, n, op->guard.pred);
 }
 
-/* Tensors that the kernel stores to. */
-static void has_tensors(const Verifier *v, Nests *n, const IrOp *op)
-{
-    const IrArg *map = ir_find(op, IRK_MAP), *from = ir_find(op, IRK_FROM), *to = ir_find(op, IRK_TO);
-    uint64_t tensors = (from ? copy_address(v, from, 8) : 0) | (to ? copy_address(v, to, 8) : 0);
-    uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
-    if (map) tensors |= UINT64_C(1) << (tensor < 63 ? tensor : 63);
-    for (uint32_t i = 0; i < 64; i++)
-        if ((tensors & v->stored) >> i & 1) has(n, n->shared + SHARED_GLOBAL + i);
-}
-
 static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
 {
+    uint32_t at = b->base + (uint32_t)(op - b->role->ops.v);
     has_operands(v, n, op);
     if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
-    if (v->is_long[b->base + (uint32_t)(op - b->role->ops.v)]) has(n, n->shared + SHARED_LONG);
+    if (v->is_long[at]) has(n, n->shared + SHARED_LONG);
     if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
     if (op->op == IR_CLUSTER_ARRIVE || op->op == IR_CLUSTER_WAIT) has(n, n->shared + SHARED_CLUSTER);
     if (op->op == IR_CTA_SYNC && ir_find(op, IRK_THREADS)->imm != (int64_t)b->role->warps * 32)
         has(n, n->shared + SHARED_SYNC);
-    if (ir_op_info(op->op)->group == IRG_COPY || op->op == IR_THR_LOAD || op->op == IR_THR_STORE) has_tensors(v, n, op);
+    uint64_t tensors = (copy_tensors(v, at, false) | copy_tensors(v, at, true)) & v->stored;
+    for (uint32_t i = 0; i < 64; i++)
+        if (tensors >> i & 1) has(n, n->shared + SHARED_GLOBAL + i);
 }
 
 /* The op behind the item that begins at op i. */

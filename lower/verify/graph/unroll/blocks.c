@@ -23,20 +23,12 @@ static void set_index(Verifier *v, const Frame *fr)
     v->now->value[op->dst - 1] = (Value){at, plain};
 }
 
-/* Nothing of the time before is kept when the block is entered again, */
+/* Nothing of the time before is kept when the block is entered again, nor of the turn before. */
 static void forget_values(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
     Value *value = v->now->value;
-    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]].x = 0;
-}
-
-/* and of the turn before only what it can't make another. */
-static void forget_turn(Verifier *v, uint32_t op)
-{
-    const Inside *in = &v->inside[op];
-    Value *value = v->now->value;
-    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]].x = 0;
+    for (uint32_t i = 0; i < in->values.n; i++) value[in->values.v[i]].x = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */
@@ -190,7 +182,7 @@ static void at_end(Verifier *v)
     Frame *fr = &t->frames[t->depth - 1];
     IrOpcode op = (IrOpcode)v->ops[fr->op]->op;
     if (op != IR_IF && !fr->burst && (++fr->at < fr->past || op == IR_REPEAT)) {
-        forget_turn(v, fr->op);
+        forget_values(v, fr->op);
         set_index(v, fr);
         period_turn(v, fr);
         t->pc = fr->op - v->bodies.v[t->body].base;

@@ -45,7 +45,7 @@ static uint64_t tensor_bit(uint32_t tensor)
 }
 
 /* The tensors into which an address may point. */
-uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
+static uint64_t pointed_to(const Verifier *v, const IrArg *arg, int depth)
 {
     if (arg->kind == IRA_IMM) return 0;
     const IrOp *op = v->ops[v->def[arg->id - 1]];
@@ -55,8 +55,18 @@ uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
     if (depth == 0 || op->op == IR_GET || op->op == IR_LOADS) return UINT64_MAX;
     uint64_t all = 0;
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_VAL && op->args[i].key != IRK_COND) all |= copy_address(v, &op->args[i], depth - 1);
+        if (op->args[i].kind == IRA_VAL && op->args[i].key != IRK_COND) all |= pointed_to(v, &op->args[i], depth - 1);
     return all;
+}
+
+uint64_t copy_tensors(const Verifier *v, uint32_t op, bool write)
+{
+    IrOpcode code = (IrOpcode)v->ops[op]->op;
+    const IrArg *map = verify_arg(v, op, IRK_MAP), *address = verify_arg(v, op, write ? IRK_TO : IRK_FROM);
+    bool moves = v->group[op] == IRG_COPY || code == IR_THR_LOAD || code == IR_THR_STORE, prefetch = code == IR_TMA_PREFETCH || code == IR_BLK_PREFETCH;
+    if (!moves || prefetch) return 0;
+    if (map == NULL) return address ? pointed_to(v, address, 8) : 0;
+    return (code != IR_TMA_LOAD) == write ? tensor_bit(v->k->mf.maps.v[map->id].tensor) : 0;
 }
 
 /* Of a box with so many pixels of a halo. */
@@ -200,7 +210,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
 {
     const IrOp *o = v->ops[c->op];
     const IrArg *address = verify_arg(v, c->op, write ? IRK_TO : IRK_FROM);
-    uint64_t tensors = c->map ? tensor_bit(c->map->tensor) : address ? copy_address(v, address, 8) : 0;
+    uint64_t tensors = copy_tensors(v, c->op, write);
     if ((tensors & v->loaded & v->stored) == 0) return;
     Access a = access_new(c->op, (Bytes){0}, write, c->guard, c->event);
     a.tensors = tensors;

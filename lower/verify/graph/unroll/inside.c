@@ -1,4 +1,4 @@
-/* The blocks of a body: where each ends, what is in it, and which of its values a turn may make anew. */
+/* The blocks of a body: where each ends, and what is in it. */
 #include "lower/verify/graph/unroll/unroll.h"
 
 static uint8_t kind_of(const IrOp *op)
@@ -57,48 +57,38 @@ void blocks_match(Verifier *v, const Body *b)
 
 /* From turn to turn the value may be another one: it is made from the index, from a variable that the loop sets, or from
  * what is not worked out from values. */
-static bool varies(const Verifier *v, const IrOp *op, const uint32_t *in, uint32_t loop)
+static bool varies(const Verifier *v, const Inside *in, IrVal x, uint32_t loop, uint32_t end)
 {
-    if (op->op == IR_GET) return in[v->nvalues + ir_find(op, IRK_VAR)->id] == loop;
-    bool other = !run_pure(op) || (op->guard.pred && in[op->guard.pred - 1] == loop);
+    const IrOp *op = v->ops[v->def[x - 1]];
+    bool other = !run_pure(op), set = false;
+    if (v->def[x - 1] < loop || v->def[x - 1] >= end) return false;
+    for (uint32_t i = 0; i < in->sets.n && op->op == IR_GET; i++) set |= in->sets.v[i] == ir_find(op, IRK_VAR)->id;
     for (uint32_t i = 0; i < op->nargs && !other; i++)
-        other = op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
-    return other;
+        other = op->args[i].kind == IRA_VAL && varies(v, in, op->args[i].id, loop, end);
+    return op->op == IR_GET ? set : other;
 }
 
-static bool picks_slot(const IrOp *op, const uint32_t *in, uint32_t loop)
+static bool picks_slot(const Verifier *v, const Inside *in, const IrOp *op, uint32_t loop, uint32_t end)
 {
     bool picks = false;
     for (uint32_t i = 0; i < op->nargs && ir_op_info(op->op)->group == IRG_COPY; i++)
-        picks |= op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
+        picks |= op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL && varies(v, in, op->args[i].id, loop, end);
     return picks;
 }
 
 enum { FEW = 8 };
 
-/* in: by value, then by variable: the block, if it varies there. The copies of a loop that picks slots are gone through one
- * by one. */
-void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in)
+/* The copies of a loop that picks slots are gone through one by one. */
+void inside_find(Verifier *v, const Body *b, uint32_t open)
 {
     Inside *inside = &v->inside[b->base + open];
     const IrOp *ops = b->role->ops.v, *head = &ops[open];
-    uint32_t loop = b->base + open + 1, end = b->partner[open];
+    uint32_t end = b->partner[open];
     bool few = head->op == IR_LOOP && ir_find(head, IRK_B)->kind == IRA_IMM && ir_find(head, IRK_B)->imm <= FEW;
     for (uint32_t x = open + 1; x < end; x++) {
-        inside->n += ops[x].dst != 0;
-        if (ops[x].op == IR_SET) in[v->nvalues + ir_find(&ops[x], IRK_VAR)->id] = loop;
+        if (ops[x].dst) vec_push(v->arena, &inside->values, ops[x].dst - 1);
         if (ops[x].op == IR_SET) vec_push(v->arena, &inside->sets, ir_find(&ops[x], IRK_VAR)->id);
     }
-    inside->value = arena_array(v->arena, uint32_t, inside->n);
-    inside->varying = arena_array(v->arena, uint32_t, inside->n);
-    inside->n = 0;
-    if (head->dst) in[head->dst - 1] = loop;
-    for (uint32_t x = open + 1; x < end; x++) {
-        if (few && picks_slot(&ops[x], in, loop)) b->block[open] |= BLOCK_EVENTS;
-        if (ops[x].dst == 0) continue;
-        inside->value[inside->n++] = ops[x].dst - 1;
-        if (!varies(v, &ops[x], in, loop)) continue;
-        in[ops[x].dst - 1] = loop;
-        inside->varying[inside->nvarying++] = ops[x].dst - 1;
-    }
+    for (uint32_t x = open + 1; few && x < end; x++)
+        if (picks_slot(v, inside, &ops[x], b->base + open, b->base + end)) b->block[open] |= BLOCK_EVENTS;
 }

@@ -10,7 +10,7 @@
 
 /* ---- inside.c ---- */
 void blocks_match(Verifier *v, const Body *b);
-void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
+void inside_find(Verifier *v, const Body *b, uint32_t open);
 
 /* ---- run.c ---- */
 void run_prepare(Verifier *v);
@@ -100,7 +100,7 @@ void report_stuck(Verifier *v); /* nobody can go on */
 
 /* ---- copies.c ---- */
 void copy_step(Verifier *v, uint32_t op);
-uint64_t copy_address(const Verifier *v, const IrArg *address, int depth); /* tensors that it may point into */
+uint64_t copy_tensors(const Verifier *v, uint32_t op, bool write); /* those that it may read, or write: a bit each */
 /* 0 <= lo <= hi <= room where the guard holds. */
 bool bytes_within(Verifier *v, Form guard, Form lo, Form hi, int64_t room);
 /* The bytes of a buffer operand; false, and refused, if they are not certain to lie in it. */
