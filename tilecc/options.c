@@ -72,6 +72,9 @@ static int usage_error(void)
     return EXIT_USAGE;
 }
 
+/* Says it, and ends so. */
+#define usage(...) (complain(__VA_ARGS__), usage_error())
+
 /* The place of `value` among the words of the option, or -1 after a complaint. */
 static int choose(int id, const char *option, const char *value)
 {
@@ -363,76 +366,55 @@ static bool is_misspelt_command(const char *word)
 
 static int compile(CommandLine *c, int n, char **inputs)
 {
-    if (n == 0) {
-        complain("no source file");
-        return usage_error();
-    }
+    if (n == 0) return usage("no source file");
     if (is_misspelt_command(inputs[0])) return usage_error();
-    if (n > 1) {
-        complain("one source file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1],
-                 n > 2 ? ", .." : "");
-        return usage_error();
-    }
-    if (c->o.dependency_file && !c->o.dependencies) {
-        complain("-MF says where to write what -MD asks for; -MD is missing");
-        return usage_error();
-    }
+    if (n > 1) return usage("one source file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1], n > 2 ? ", .." : "");
+    if (c->o.dependency_file && !c->o.dependencies) return usage("-MF says where to write what -MD asks for; -MD is missing");
     c->o.input = inputs[0];
     return command_compile(&c->o);
 }
 
-/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7". NULL: none was given,
- * or (*wrong) they can't be. From malloc. */
-static char *name_simulator(const CommandLine *c, bool *wrong)
+static bool names_simulator(const char *device)
+{
+    return !device || strncmp(device, "sim", 3) == 0;
+}
+
+/* Is what was said of the simulator meant for one, and of its mode? */
+static bool suits_simulator(const CommandLine *c)
+{
+    const char *device = c->run.device, *schedules = c->sim[OPT_SCHEDULES - OPT_SIM], *mode = c->sim[0];
+    bool any = false, fuzz = (mode && strcmp(mode, "fuzz") == 0) || (device && strstr(device, "fuzz"));
+    for (size_t i = 0; i < sizeof c->sim / sizeof c->sim[0]; i++) any |= c->sim[i] != NULL;
+    if (any && !names_simulator(device)) complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
+    else if (schedules && !fuzz) complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
+    else return true;
+    return false;
+}
+
+/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7". From malloc; NULL: none was given. */
+static char *name_simulator(const CommandLine *c)
 {
     static const char *const WORDS[] = {"", "seed=", "schedules=", "trace=", "steps=", "bytes=", "seconds="};
     static const int ORDER[] = {0, 1, 2, 4, 5, 6, 3}; /* trace= takes the rest */
-    const char *device = c->run.device;
-    size_t room = sizeof "sim:" + (device ? strlen(device) : 0), given = 0;
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (!c->sim[i]) continue;
-        room += strlen(WORDS[i]) + strlen(c->sim[i]) + 1;
-        given++;
-    }
-    bool trust = c->run.check_trust && !(device && strncmp(device, "sim", 3) != 0);
-    if (!given && !trust) return NULL;
-    *wrong = device && strncmp(device, "sim", 3) != 0;
-    if (*wrong) {
-        complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
-        return NULL;
-    }
-    *wrong = c->sim[OPT_SCHEDULES - OPT_SIM] && (!c->sim[0] || strcmp(c->sim[0], "fuzz") != 0) &&
-             !(device && strstr(device, "fuzz"));
-    if (*wrong) {
-        complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
-        return NULL;
-    }
-    char *name = must_alloc(room + sizeof ",trust");
-    room += sizeof ",trust";
-    snprintf(name, room, "%s%s%s", device ? device : "sim", device && strchr(device, ':') ? "," : ":", trust ? "trust" : "");
+    const char *device = c->run.device, *with = device && strchr(device, ':') ? "," : ":";
+    char *name = NULL;
+    if (c->run.check_trust && names_simulator(device)) name = printed("%s%strust", device ? device : "sim", with);
     for (size_t k = 0; k < sizeof ORDER / sizeof ORDER[0]; k++) {
         int i = ORDER[k];
         if (!c->sim[i]) continue;
-        size_t n = strlen(name);
-        snprintf(name + n, room - n, "%s%s%s", name[n - 1] == ':' || name[n - 1] == ',' ? "" : ",", WORDS[i],
-                 c->sim[i]);
+        char *longer = printed("%s%s%s%s", name ? name : device ? device : "sim", name ? "," : with, WORDS[i], c->sim[i]);
+        free(name);
+        name = longer;
     }
     return name;
 }
 
 static int run(CommandLine *c, int n, char **arguments)
 {
-    if (n == 0) {
-        complain("no program to run");
-        return usage_error();
-    }
-    if (c->run.repeats && !c->run.time) {
-        complain("--repeats says how often --time launches; --time is missing");
-        return usage_error();
-    }
-    bool wrong = false;
-    char *simulator = name_simulator(c, &wrong);
-    if (wrong) return usage_error();
+    if (n == 0) return usage("no program to run");
+    if (c->run.repeats && !c->run.time) return usage("--repeats says how often --time launches; --time is missing");
+    if (!suits_simulator(c)) return usage_error();
+    char *simulator = name_simulator(c);
     if (simulator) c->run.device = simulator;
     c->run.program = arguments[0];
     c->run.args = (const char *const *)(arguments + 1);
@@ -446,10 +428,7 @@ static int run(CommandLine *c, int n, char **arguments)
 
 static int tune(CommandLine *c, int n, char **arguments)
 {
-    if (n == 0) {
-        complain("no program to tune");
-        return usage_error();
-    }
+    if (n == 0) return usage("no program to tune");
     c->tune.program = arguments[0];
     c->tune.args = (const char *const *)(arguments + 1);
     c->tune.nargs = (size_t)(n - 1);
@@ -462,13 +441,8 @@ static int tune(CommandLine *c, int n, char **arguments)
 
 static int check_ptx(const CommandLine *c, int n, char **inputs)
 {
-    if (n != 1) {
-        if (n == 0) complain("no PTX file to check; `-` is standard input");
-        else
-            complain("one PTX file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1],
-                     n > 2 ? ", .." : "");
-        return usage_error();
-    }
+    if (n == 0) return usage("no PTX file to check; `-` is standard input");
+    if (n > 1) return usage("one PTX file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1], n > 2 ? ", .." : "");
     return command_check_ptx(&(CheckPtxOptions){inputs[0], c->o.lib.arch, c->o.lib.ptx_version, c->json});
 }
 
@@ -484,21 +458,17 @@ static int test(CommandLine *c, int n, char **paths)
 static int make_new(int n, char **names)
 {
     if (n == 1) return command_new(names[0]);
-    complain(n == 0 ? "new: the name of the folder is missing" : "new: one folder at a time");
-    return usage_error();
+    return usage("new: %s", n == 0 ? "the name of the folder is missing" : "one folder at a time");
 }
 
 static int cache(const CommandLine *c, int n, char **words)
 {
-    if (n) {
-        complain("cache: '%s' can't stand here", words[0]);
-        return usage_error();
-    }
+    if (n) return usage("cache: '%s' can't stand here", words[0]);
     switch (c->cache) {
     case OPT_CACHE_STATS: return command_cache(TILECC_CACHE_COUNT);
     case OPT_CACHE_VERIFY: return command_cache(TILECC_CACHE_VERIFY);
     case OPT_CACHE_CLEAR: return command_cache(TILECC_CACHE_CLEAR);
-    default: complain("cache: say what to do: --stats, --verify or --clear"); return usage_error();
+    default: return usage("cache: say what to do: --stats, --verify or --clear");
     }
 }
 
