@@ -310,7 +310,8 @@ static void collect_strides(tile_args *a, bool meaningful, Report *r)
     }
 }
 
-void args_collect_symbols(tile_args *a, Report *r)
+/* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */
+static void collect_symbols(tile_args *a, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
     for (uint32_t i = 0; i < mf->syms.n; i++) {
@@ -340,7 +341,7 @@ tile_status args_resolve(tile_args *a, tile_error *err)
         if (!bound)
             report_rule(&r, E1115, "argument `%s` of kernel `%s` is missing", a->kernel->param_names[i], mf->name);
     }
-    args_collect_symbols(a, &r);
+    collect_symbols(a, &r);
     for (uint32_t i = 0; r.lines == 0 && i < mf->syms.n; i++)
         if (!a->sym_values[i].known) report_rule(&r, E1104, "no argument gives %s a value", mf->syms.v[i].name);
     return report_end(&r);
@@ -375,7 +376,7 @@ tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_err
     if (!a) return fail_null(err, "the tile_args");
     if (!name) return fail_null(err, "the name");
     if (!value) return fail_null(err, "value");
-    args_collect_symbols(a, NULL);
+    collect_symbols(a, NULL);
     const MfKernel *mf = a->kernel->mf;
     for (uint32_t i = 0; i < mf->syms.n; i++) {
         if (strcmp(mf->syms.v[i].name, name) != 0) continue;

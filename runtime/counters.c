@@ -28,14 +28,14 @@ void counters_close(Counters *c, const CudaApi *api)
 /* ---- places ---- */
 
 /* On a stream of its own, which no capture can know of. */
-static CuResult clear_page(const CudaApi *api, CuAddress page, const char **call)
+static CuResult clear_memory(const CudaApi *api, CuAddress at, size_t bytes, const char **call)
 {
     CuStream s;
     *call = "cuStreamCreate";
     CuResult r = api->StreamCreate(&s, CU_NON_BLOCKING_STREAM);
     if (r != CU_OK) return r;
     *call = "cuMemsetD32Async";
-    r = api->MemsetD32Async(page, 0, (size_t)PAGE_PLACES * PLACE_BYTES / 4, s);
+    r = api->MemsetD32Async(at, 0, bytes / 4, s);
     if (r == CU_OK) {
         *call = "cuStreamSynchronize";
         r = api->StreamSynchronize(s);
@@ -44,18 +44,17 @@ static CuResult clear_page(const CudaApi *api, CuAddress page, const char **call
     return r;
 }
 
-/* Also while streams are captured, in whatever mode: none of these calls belongs to a graph. */
-static CuResult make_page(const CudaApi *api, CuAddress *page, const char **call)
+CuResult memory_of_no_graph(const CudaApi *api, size_t bytes, bool clear, CuAddress *at, const char **call)
 {
     int mode = CU_CAPTURE_RELAXED;
     *call = "cuThreadExchangeStreamCaptureMode";
     CuResult r = api->ThreadExchangeStreamCaptureMode(&mode);
     if (r != CU_OK) return r;
     *call = "cuMemAlloc";
-    r = api->MemAlloc(page, (size_t)PAGE_PLACES * PLACE_BYTES);
-    if (r == CU_OK) {
-        r = clear_page(api, *page, call);
-        if (r != CU_OK) api->MemFree(*page);
+    r = api->MemAlloc(at, bytes);
+    if (r == CU_OK && clear) {
+        r = clear_memory(api, *at, bytes, call);
+        if (r != CU_OK) api->MemFree(*at);
     }
     api->ThreadExchangeStreamCaptureMode(&mode);
     return r;
@@ -68,7 +67,7 @@ static tile_status new_place(Counters *c, const CudaApi *api, CuAddress *place, 
         if (!pages) return no_memory(err);
         c->pages = pages;
         const char *call;
-        CuResult r = make_page(api, &pages[c->npages], &call);
+        CuResult r = memory_of_no_graph(api, (size_t)PAGE_PLACES * PLACE_BYTES, true, &pages[c->npages], &call);
         if (r != CU_OK) return cuda_failed(api, err, r, call);
         c->npages++;
         c->used = 0;

@@ -43,6 +43,8 @@ bool counters_open(Counters *c, const Host *host); /* false: out of memory */
 /* Several threads may call it at once, each in the device's context. Fills n words with the addresses of cells. */
 tile_status counters_take(Counters *c, const CudaApi *api, CuStream stream, uint64_t *const *words, uint32_t n,
                           tile_error *err);
+/* Also while streams are captured, in whatever mode: none of its calls belongs to a graph. clear: zeros. *call: the one that failed. */
+CuResult memory_of_no_graph(const CudaApi *api, size_t bytes, bool clear, CuAddress *at, const char **call);
 void counters_close(Counters *c, const CudaApi *api); /* api NULL: the context is gone, and the memory with it */
 
 #endif

@@ -124,8 +124,6 @@ void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k);
 /* ---- bind.c ---- */
 /* The parameters, which are bound, to other addresses and values. */
 tile_status args_place(tile_args *a, const int64_t *where, size_t n, tile_error *err);
-/* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */
-void args_collect_symbols(tile_args *a, Report *r);
 /* Everything bound, symbols without conflict: else TILE_ERROR_ARGUMENT with one line each. */
 tile_status args_resolve(tile_args *a, tile_error *err);
 /* After evaluation: extents and strides that are expressions. */

@@ -44,17 +44,6 @@ static bool grow_table(Workspace *w)
     return true;
 }
 
-/* Also while streams are captured, in whatever mode: the call belongs to no graph. */
-static CuResult allocate(const CudaApi *api, uint64_t bytes, CuAddress *at)
-{
-    int mode = CU_CAPTURE_RELAXED;
-    CuResult r = api->ThreadExchangeStreamCaptureMode(&mode);
-    if (r != CU_OK) return r;
-    r = api->MemAlloc(at, (size_t)bytes);
-    api->ThreadExchangeStreamCaptureMode(&mode);
-    return r;
-}
-
 static tile_status larger(Workspace *w, const CudaApi *api, Room *room, uint64_t bytes, tile_error *err)
 {
     CuAddress *all = host_resize(w->host, w->all, (w->nall + (size_t)1) * sizeof *all);
@@ -62,7 +51,8 @@ static tile_status larger(Workspace *w, const CudaApi *api, Room *room, uint64_t
     w->all = all;
     uint64_t twice = 2 * room->bytes; /* so that all that were too small are no more than this one */
     if (bytes < twice) bytes = twice;
-    CuResult r = allocate(api, bytes, &all[w->nall]);
+    const char *call;
+    CuResult r = memory_of_no_graph(api, (size_t)bytes, false, &all[w->nall], &call);
     if (r != CU_OK)
         return fail_rule(err, TILE_ERROR_MEMORY, E1161,
                          "the driver has no %llu bytes for the tensor maps that this launch makes",

@@ -92,13 +92,20 @@ const char *compiled_kind(const char *text, size_t size);
 bool write_files(const OutFile *files, size_t n);
 /* false after a complaint: an output is also an input, or two outputs are one file. "-" is standard input or output. */
 bool outputs_are_apart(const char *const *outputs, size_t n, const char *const *inputs, size_t ninputs);
+/* Before what takes long: false after a complaint. "-" is standard output. */
+bool outputs_can_be_written(const char *const *outputs, size_t n);
 /* Flushes standard output; false after a complaint (a full disk shows only here). */
 bool finish_stdout(void);
 
 /* The nearest of n words, or NULL if none is near enough to be meant. */
 const char *nearest_word(const char *word, const char *const *words, size_t n);
 
-/* malloc that exits with EXIT_ENVIRONMENT when there is no memory. */
+/* From malloc; without memory the program ends with EXIT_ENVIRONMENT. */
 void *must_alloc(size_t size);
+char *copy_text(const char *s, size_t n); /* n bytes and a 0 */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+char *printed(const char *fmt, ...);
 
 #endif

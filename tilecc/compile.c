@@ -15,10 +15,7 @@ char *with_suffix(const char *path, const char *suffix)
 {
     const char *dot = strrchr(file_base_name(path), '.');
     size_t stem = dot && dot != file_base_name(path) ? (size_t)(dot - path) : strlen(path);
-    size_t n = stem + strlen(suffix) + 1;
-    char *out = must_alloc(n);
-    snprintf(out, n, "%.*s%s", (int)stem, path, suffix);
-    return out;
+    return printed("%.*s%s", (int)stem, path, suffix);
 }
 
 /* Where the output goes, from malloc; NULL after a complaint. */
@@ -38,7 +35,7 @@ static char *output_path(const CompileOptions *o)
         complain("a cubin is binary and not for a terminal: say where to write with -o");
         return NULL;
     }
-    return strdup(path);
+    return copy_text(path, strlen(path));
 }
 
 /* ---- the make rule of -MD ---- */

@@ -21,8 +21,7 @@ static bool read_targets(Targets *t, const char *arch)
     *t = (Targets){.n = 1};
     size_t size = arch ? strlen(arch) : 0;
     if (arch) {
-        t->names = must_alloc(size + 1);
-        memcpy(t->names, arch, size + 1);
+        t->names = copy_text(arch, size);
     }
     for (size_t i = 0; i < size; i++) {
         if (arch[i] != ',') continue;
@@ -134,8 +133,7 @@ static char *source_path(const CompileOptions *o)
     if (!out) return with_suffix(file_base_name(program_name(o->input)), ".c");
     size_t n = strlen(out);
     bool suffix = n > 2 && out[n - 2] == '.' && (out[n - 1] == 'c' || out[n - 1] == 'h');
-    char *path = must_alloc(n + 3);
-    snprintf(path, n + 3, "%.*s.c", (int)(suffix ? n - 2 : n), out);
+    char *path = printed("%.*s.c", (int)(suffix ? n - 2 : n), out);
     if (file_base_name(path)[0] != '.') return path;
     complain("-o '%s' has no name for the files in it", out);
     free(path);

@@ -69,6 +69,28 @@ static void option_text(const OptionInfo *o, char *out, size_t room)
     else snprintf(out, room, "%s%s", dash, o->name);
 }
 
+typedef void PrintRow(const char *left, const char *text);
+
+static void print_rows(const Row *rows, size_t n, PrintRow *row)
+{
+    for (size_t i = 0; i < n; i++) row(rows[i].name, rows[i].text);
+}
+
+/* before, behind: of a group's heading. */
+static void print_options(const char *before, const char *behind, PrintRow *row)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        const OptionInfo *o = &option_table[i];
+        char left[128];
+        if (o->group) {
+            printf("%s%s%s", before, o->group, behind);
+        } else {
+            option_text(o, left, sizeof left);
+            row(left, o->help);
+        }
+    }
+}
+
 static void wrap(const char *text, size_t column)
 {
     for (bool first = true; *text; first = false) {
@@ -100,22 +122,13 @@ void print_help(void)
 {
     puts("tilecc compiles .tile programs (data movement with TMA and bulk copies) for NVIDIA GPUs.\n");
     for (size_t i = 0; i < COUNT(SYNOPSIS); i++) printf("%s %s\n", i == 0 ? "Usage:" : "      ", SYNOPSIS[i]);
-    for (size_t i = 0; i < option_count; i++) {
-        const OptionInfo *o = &option_table[i];
-        if (o->group) {
-            printf("\n%s:\n", o->group);
-            continue;
-        }
-        char left[128];
-        option_text(o, left, sizeof left);
-        help_row(left, o->help);
-    }
+    print_options("\n", ":\n", help_row);
     puts("\nArguments of tilecc run: the program, then tensors and scalars by the names of its parameters:");
-    for (size_t i = 0; i < COUNT(ARGUMENTS); i++) help_row(ARGUMENTS[i].name, ARGUMENTS[i].text);
+    print_rows(ARGUMENTS, COUNT(ARGUMENTS), help_row);
     puts("\nEnvironment:");
-    for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) help_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
+    print_rows(ENVIRONMENT, COUNT(ENVIRONMENT), help_row);
     puts("\nExit status:");
-    for (size_t i = 0; i < COUNT(STATUS); i++) help_row(STATUS[i].name, STATUS[i].text);
+    print_rows(STATUS, COUNT(STATUS), help_row);
 }
 
 /* ---- the manual page ---- */
@@ -151,22 +164,14 @@ void print_man(void)
         "after the other, to PTX and\ncubins for NVIDIA GPUs, and runs them. tilecc check-ptx says whether the "
         "asynchronous "
         "copies, barriers, fences and\ntensor memory instructions of any PTX text are legal for a target and version.");
-    for (size_t i = 0; i < option_count; i++) {
-        const OptionInfo *o = &option_table[i];
-        if (o->group) {
-            printf("%s.SS %s\n", i == 0 ? ".SH OPTIONS\n" : "", o->group);
-            continue;
-        }
-        char left[128];
-        option_text(o, left, sizeof left);
-        man_row(left, o->help);
-    }
+    puts(".SH OPTIONS");
+    print_options(".SS ", "\n", man_row);
     puts(".SH ARGUMENTS\nof tilecc run: the program, then tensors and scalars by the names of its parameters:");
-    for (size_t i = 0; i < COUNT(ARGUMENTS); i++) man_row(ARGUMENTS[i].name, ARGUMENTS[i].text);
+    print_rows(ARGUMENTS, COUNT(ARGUMENTS), man_row);
     puts(".SH ENVIRONMENT");
-    for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) man_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
+    print_rows(ENVIRONMENT, COUNT(ENVIRONMENT), man_row);
     puts(".SH EXIT STATUS");
-    for (size_t i = 0; i < COUNT(STATUS); i++) man_row(STATUS[i].name, STATUS[i].text);
+    print_rows(STATUS, COUNT(STATUS), man_row);
     puts(".SH VERSIONS\nand what is new in them:");
-    for (size_t i = 0; i < COUNT(VERSIONS); i++) man_row(VERSIONS[i].name, VERSIONS[i].text);
+    print_rows(VERSIONS, COUNT(VERSIONS), man_row);
 }

@@ -10,6 +10,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void *must_alloc(size_t size)
+{
+    void *p = malloc(size ? size : 1);
+    if (!p) {
+        complain("out of memory");
+        exit(EXIT_ENVIRONMENT);
+    }
+    return p;
+}
+
+char *copy_text(const char *s, size_t n)
+{
+    char *out = must_alloc(n + 1);
+    memcpy(out, s, n);
+    out[n] = 0;
+    return out;
+}
+
+static char *vprinted(const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    size_t room = (size_t)(n > 0 ? n : 0) + 1;
+    char *text = must_alloc(room);
+    text[0] = 0;
+    vsnprintf(text, room, fmt, again);
+    va_end(again);
+    return text;
+}
+
+char *printed(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = vprinted(fmt, ap);
+    va_end(ap);
+    return text;
+}
+
 void put_name(FILE *to, const char *s)
 {
     for (; *s; s++) {
@@ -22,13 +62,7 @@ void put_name(FILE *to, const char *s)
 /* Line by line: what was typed may hold what would move the cursor. */
 static void say(const char *fmt, va_list ap)
 {
-    va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    char *text = must_alloc((size_t)(n > 0 ? n : 0) + 1);
-    text[0] = 0;
-    vsnprintf(text, (size_t)(n > 0 ? n : 0) + 1, fmt, again);
-    va_end(again);
+    char *text = vprinted(fmt, ap);
     for (char *line = text, *end; line; line = end ? end + 1 : NULL) {
         if ((end = strchr(line, '\n')) != NULL) *end = 0;
         put_name(stderr, line);
@@ -58,16 +92,6 @@ void complain_word(const char *word, const char *const *words, size_t n, const c
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     for (size_t i = 0; !near && i < n; i++) fprintf(stderr, "%s%s%s", i ? ", " : "; ", i ? "" : which, words[i]);
     fputc('\n', stderr);
-}
-
-void *must_alloc(size_t size)
-{
-    void *p = malloc(size ? size : 1);
-    if (!p) {
-        complain("out of memory");
-        exit(EXIT_ENVIRONMENT);
-    }
-    return p;
 }
 
 /* A file as far as it was read. */
@@ -166,9 +190,7 @@ char *read_program(const char *path, size_t *size)
 {
     const char *module = library(path, size, NULL);
     if (!module) return read_file(path, size);
-    char *text = must_alloc(*size + 1);
-    memcpy(text, module, *size + 1);
-    return text;
+    return copy_text(module, *size);
 }
 
 const char *program_name(const char *path)
@@ -237,9 +259,7 @@ static bool begin_file(Pending *p, const OutFile *f)
     /* Through links, so that the link stays and what it points at is replaced. */
     p->path = exists ? realpath(f->path, NULL) : strdup(f->path);
     if (!p->path) return false;
-    size_t n = strlen(p->path) + sizeof ".XXXXXX";
-    p->temp = must_alloc(n);
-    snprintf(p->temp, n, "%s.XXXXXX", p->path);
+    p->temp = printed("%s.XXXXXX", p->path);
     int fd = mkstemp(p->temp);
     if (fd < 0) {
         int error = errno;

@@ -72,9 +72,7 @@ static bool fill_folder(const char *folder, const char *path, const char *name)
         const Embedded *e = embedded_find(FILES[i].from);
         size_t size;
         char *file = fill_in(FILES[i].to, "@", name, &size);
-        size_t room = strlen(folder) + size + 2;
-        paths[i] = must_alloc(room);
-        snprintf(paths[i], room, "%s/%s", folder, file);
+        paths[i] = printed("%s/%s", folder, file);
         free(file);
         texts[i] = fill_in(e->text, "@NAME@", name, &size);
         files[i] = (OutFile){paths[i], texts[i], size};
@@ -95,9 +93,7 @@ static bool fill_folder(const char *folder, const char *path, const char *name)
 
 static bool make_folder(const char *path, const char *name)
 {
-    size_t room = strlen(path) + sizeof ".XXXXXX";
-    char *temp = must_alloc(room);
-    snprintf(temp, room, "%s.XXXXXX", path);
+    char *temp = printed("%s.XXXXXX", path);
     mode_t mask = umask(0);
     umask(mask);
     bool made = mkdtemp(temp) != NULL, ok = made;
@@ -110,9 +106,8 @@ static bool make_folder(const char *path, const char *name)
 
 int command_new(const char *where)
 {
-    char *path = must_alloc(strlen(where) + 1);
-    memcpy(path, where, strlen(where) + 1);
-    size_t n = strlen(path);
+    size_t n = strlen(where);
+    char *path = copy_text(where, n);
     while (n > 1 && path[n - 1] == '/') path[--n] = 0;
     const char *name = file_base_name(path);
     struct stat st;

@@ -72,6 +72,9 @@ static int usage_error(void)
     return EXIT_USAGE;
 }
 
+/* Says it, and ends so. */
+#define usage(...) (complain(__VA_ARGS__), usage_error())
+
 /* The place of `value` among the words of the option, or -1 after a complaint. */
 static int choose(int id, const char *option, const char *value)
 {
@@ -153,104 +156,118 @@ static bool want_colour(int when)
     return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-static bool take(CommandLine *c, int id, char *arg)
+/* Options that are kept as they were typed. */
+static bool take_text(CommandLine *c, int id, const char *arg)
+{
+    const struct {
+        int id;
+        const char **to;
+    } texts[] = {
+        {OPT_OUTPUT, &c->o.output},   {OPT_DEPENDENCY_FILE, &c->o.dependency_file}, {OPT_TUNE_FILE, &c->o.lib.tune},
+        {OPT_PIN, &c->o.lib.pin},     {OPT_ARCH, &c->o.lib.arch},                   {OPT_TARGET, &c->o.lib.arch},
+        {OPT_DEVICE, &c->run.device}, {OPT_SAVE, &c->run.save},                     {OPT_TRACE, &c->sim[OPT_TRACE - OPT_SIM]},
+        {OPT_PLOT, &c->tune.plot},    {OPT_JUNIT, &c->test.junit},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (texts[i].id != id) continue;
+        *texts[i].to = arg;
+        return true;
+    }
+    return false;
+}
+
+/* Those that have no argument and say yes. */
+static bool take_flag(CommandLine *c, int id)
+{
+    const struct {
+        int id;
+        bool *to;
+    } flags[] = {
+        {OPT_DEPENDENCIES, &c->o.dependencies}, {OPT_VERBOSE, &c->o.verbose}, {OPT_CHECK_TRUST, &c->run.check_trust},
+        {OPT_TIME, &c->run.time},               {OPT_UPDATE, &c->test.update}, {OPT_JSON, &c->json},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (flags[i].id != id) continue;
+        *flags[i].to = true;
+        return true;
+    }
+    return false;
+}
+
+/* What is written; to_file: under the source's name, where -o does not say. */
+static bool take_emit(CommandLine *c, int kind, bool to_file)
+{
+    enum { C = TILECC_EMIT_DEFINES + 1, C_DRIVER }; /* in the order of WORDS(EMIT, ..) */
+    if (kind < 0) return false;
+    c->o.c = kind == C ? C_FOR_LIBTILE : kind == C_DRIVER ? C_FOR_DRIVER : NO_C;
+    c->o.lib.emit = c->o.c ? TILECC_EMIT_CUBIN : (tilecc_emit)kind;
+    c->o.to_file = to_file;
+    return true;
+}
+
+/* Options that take one of a few words. */
+static bool take_word(CommandLine *c, int id, const char *option, const char *arg)
+{
+    tilecc_options *lib = &c->o.lib;
+    int k = choose(id, option, arg);
+    if (k < 0) return false;
+    switch (id) {
+    case OPT_EMIT: return take_emit(c, k, false);
+    case OPT_VARIANTS: lib->no_variants = k == 1; break;
+    case OPT_ASSEMBLER: lib->assembler = (tilecc_assembler)k; break;
+    case OPT_HINTS: lib->hints = k == 2 ? -1 : k; break;
+    case OPT_DEPENDENT: lib->no_dependent_launch = k == 1; break;
+    case OPT_WARN: *(k == 0 ? &lib->warnings_are_errors : &lib->no_performance_warnings) = 1; break;
+    case OPT_ERROR_FORMAT: lib->error_format = (tilecc_error_format)k; break;
+    case OPT_COLOR: lib->colour = want_colour(k); break;
+    case OPT_SIM: c->sim[0] = arg; break;
+    default: /* --completion */
+        c->shell = arg;
+        c->information = id;
+    }
+    return true;
+}
+
+static bool take_cache(CommandLine *c, int id)
+{
+    bool other = c->cache && c->cache != id;
+    if (other) complain("cache: one of --stats, --verify and --clear at a time");
+    c->cache = id;
+    return !other;
+}
+
+static bool take(CommandLine *c, const OptionInfo *option, char *arg)
 {
     CompileOptions *o = &c->o;
-    int k = 0;
+    int id = option->id;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", id == OPT_WARN ? "-" : "--", id == OPT_WARN ? "W" : option->name);
+    if (option_words(id)) return take_word(c, id, name, arg);
+    if (take_text(c, id, arg) || take_flag(c, id)) return true;
     switch (id) {
-    case OPT_OUTPUT: o->output = arg; return true;
-    case OPT_ASM_TEXT:
-        o->lib.emit = TILECC_EMIT_PTX;
-        o->c = NO_C;
-        o->to_file = true;
-        return true;
-    case OPT_EMIT:
-        k = choose(id, "--emit", arg);
-        o->c = k == 9 ? C_FOR_LIBTILE : k == 10 ? C_FOR_DRIVER : NO_C;
-        if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
-        o->to_file = false;
-        return k >= 0;
-    case OPT_PLAN:
-        o->lib.emit = TILECC_EMIT_PLAN;
-        o->c = NO_C;
-        o->to_file = false;
-        return true;
+    case OPT_ASM_TEXT: return take_emit(c, TILECC_EMIT_PTX, true);
+    case OPT_PLAN: return take_emit(c, TILECC_EMIT_PLAN, false);
     case OPT_LINEINFO: o->lib.lineinfo = 1; return true;
-    case OPT_DEPENDENCIES: o->dependencies = true; return true;
-    case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
-    case OPT_TUNE_FILE: o->lib.tune = arg; return true;
-    case OPT_VARIANTS:
-        k = choose(id, "--variants", arg);
-        o->lib.no_variants = k == 1;
-        return k >= 0;
-    case OPT_PIN: o->lib.pin = arg; return true;
-    case OPT_PLOT: c->tune.plot = arg; return true;
-    case OPT_MOST: return read_bytes("--most", arg, &c->tune.most);
-    case OPT_KERNEL: c->defines[c->o.lib.ndefines++] = (tilecc_define){"kernel", arg}; return true;
+    case OPT_KERNEL: c->defines[o->lib.ndefines++] = (tilecc_define){"kernel", arg}; return true;
     case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
     case OPT_PATH_MAP: c->path_maps[o->lib.npath_maps++] = arg; return true;
-    case OPT_TARGET:
-    case OPT_ARCH: o->lib.arch = arg; return true;
-    case OPT_JSON: c->json = true; return true;
     case OPT_PTX_VERSION: return read_ptx_version(c, arg);
-    case OPT_ASSEMBLER:
-        k = choose(id, "--assembler", arg);
-        if (k >= 0) o->lib.assembler = (tilecc_assembler)k;
-        return k >= 0;
-    case OPT_HINTS:
-        k = choose(id, "--hints", arg);
-        if (k >= 0) o->lib.hints = k == 2 ? -1 : k;
-        return k >= 0;
-    case OPT_DEPENDENT:
-        k = choose(id, "--dependent-launch", arg);
-        o->lib.no_dependent_launch = k == 1;
-        return k >= 0;
-    case OPT_WARN:
-        k = choose(id, "-W", arg);
-        if (k == 0) o->lib.warnings_are_errors = 1;
-        if (k == 1) o->lib.no_performance_warnings = 1;
-        return k >= 0;
-    case OPT_ERROR_FORMAT:
-        k = choose(id, "--error-format", arg);
-        if (k >= 0) o->lib.error_format = (tilecc_error_format)k;
-        return k >= 0;
-    case OPT_COLOR:
-        k = choose(id, "--color", arg);
-        o->lib.colour = want_colour(k);
-        return k >= 0;
-    case OPT_VERBOSE: o->verbose = true; return true;
-    case OPT_DEVICE: c->run.device = arg; return true;
-    case OPT_SIM: c->sim[0] = arg; return choose(id, "--sim", arg) >= 0;
-    case OPT_TRACE: c->sim[id - OPT_SIM] = arg; return true;
+    case OPT_MOST: return read_bytes(name, arg, &c->tune.most);
     case OPT_SEED:
     case OPT_SCHEDULES:
     case OPT_SIM_STEPS:
     case OPT_SIM_BYTES:
     case OPT_SIM_SECONDS: return take_number(c, id, arg);
-    case OPT_UPDATE: c->test.update = true; return true;
-    case OPT_JOBS: return read_count("--jobs", arg, &c->test.jobs);
-    case OPT_JUNIT: c->test.junit = arg; return true;
-    case OPT_SAVE: c->run.save = arg; return true;
-    case OPT_CHECK_TRUST: c->run.check_trust = true; return true;
-    case OPT_TIME: c->run.time = true; return true;
-    case OPT_REPEATS: return read_count("--repeats", arg, &c->run.repeats);
+    case OPT_JOBS: return read_count(name, arg, &c->test.jobs);
+    case OPT_REPEATS: return read_count(name, arg, &c->run.repeats);
     case OPT_CACHE_STATS:
     case OPT_CACHE_VERIFY:
-    case OPT_CACHE_CLEAR:
-        if (c->cache && c->cache != id) complain("cache: one of --stats, --verify and --clear at a time");
-        if (c->cache && c->cache != id) return false;
-        c->cache = id;
-        return true;
-    case OPT_COMPLETION:
-        c->shell = arg;
-        c->information = id;
-        return choose(id, "--completion", arg) >= 0;
-    case OPT_EXPLAIN:
-        c->explain = arg;
+    case OPT_CACHE_CLEAR: return take_cache(c, id);
+    default:
+        c->explain = arg; /* --explain alone has one */
         c->information = id;
         return true;
-    default: c->information = id; return true;
     }
 }
 
@@ -363,76 +380,55 @@ static bool is_misspelt_command(const char *word)
 
 static int compile(CommandLine *c, int n, char **inputs)
 {
-    if (n == 0) {
-        complain("no source file");
-        return usage_error();
-    }
+    if (n == 0) return usage("no source file");
     if (is_misspelt_command(inputs[0])) return usage_error();
-    if (n > 1) {
-        complain("one source file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1],
-                 n > 2 ? ", .." : "");
-        return usage_error();
-    }
-    if (c->o.dependency_file && !c->o.dependencies) {
-        complain("-MF says where to write what -MD asks for; -MD is missing");
-        return usage_error();
-    }
+    if (n > 1) return usage("one source file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1], n > 2 ? ", .." : "");
+    if (c->o.dependency_file && !c->o.dependencies) return usage("-MF says where to write what -MD asks for; -MD is missing");
     c->o.input = inputs[0];
     return command_compile(&c->o);
 }
 
-/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7". NULL: none was given,
- * or (*wrong) they can't be. From malloc. */
-static char *name_simulator(const CommandLine *c, bool *wrong)
+static bool names_simulator(const char *device)
+{
+    return !device || strncmp(device, "sim", 3) == 0;
+}
+
+/* Is what was said of the simulator meant for one, and of its mode? */
+static bool suits_simulator(const CommandLine *c)
+{
+    const char *device = c->run.device, *schedules = c->sim[OPT_SCHEDULES - OPT_SIM], *mode = c->sim[0];
+    bool any = false, fuzz = (mode && strcmp(mode, "fuzz") == 0) || (device && strstr(device, "fuzz"));
+    for (size_t i = 0; i < sizeof c->sim / sizeof c->sim[0]; i++) any |= c->sim[i] != NULL;
+    if (any && !names_simulator(device)) complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
+    else if (schedules && !fuzz) complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
+    else return true;
+    return false;
+}
+
+/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7". From malloc; NULL: none was given. */
+static char *name_simulator(const CommandLine *c)
 {
     static const char *const WORDS[] = {"", "seed=", "schedules=", "trace=", "steps=", "bytes=", "seconds="};
     static const int ORDER[] = {0, 1, 2, 4, 5, 6, 3}; /* trace= takes the rest */
-    const char *device = c->run.device;
-    size_t room = sizeof "sim:" + (device ? strlen(device) : 0), given = 0;
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (!c->sim[i]) continue;
-        room += strlen(WORDS[i]) + strlen(c->sim[i]) + 1;
-        given++;
-    }
-    bool trust = c->run.check_trust && !(device && strncmp(device, "sim", 3) != 0);
-    if (!given && !trust) return NULL;
-    *wrong = device && strncmp(device, "sim", 3) != 0;
-    if (*wrong) {
-        complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
-        return NULL;
-    }
-    *wrong = c->sim[OPT_SCHEDULES - OPT_SIM] && (!c->sim[0] || strcmp(c->sim[0], "fuzz") != 0) &&
-             !(device && strstr(device, "fuzz"));
-    if (*wrong) {
-        complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
-        return NULL;
-    }
-    char *name = must_alloc(room + sizeof ",trust");
-    room += sizeof ",trust";
-    snprintf(name, room, "%s%s%s", device ? device : "sim", device && strchr(device, ':') ? "," : ":", trust ? "trust" : "");
+    const char *device = c->run.device, *with = device && strchr(device, ':') ? "," : ":";
+    char *name = NULL;
+    if (c->run.check_trust && names_simulator(device)) name = printed("%s%strust", device ? device : "sim", with);
     for (size_t k = 0; k < sizeof ORDER / sizeof ORDER[0]; k++) {
         int i = ORDER[k];
         if (!c->sim[i]) continue;
-        size_t n = strlen(name);
-        snprintf(name + n, room - n, "%s%s%s", name[n - 1] == ':' || name[n - 1] == ',' ? "" : ",", WORDS[i],
-                 c->sim[i]);
+        char *longer = printed("%s%s%s%s", name ? name : device ? device : "sim", name ? "," : with, WORDS[i], c->sim[i]);
+        free(name);
+        name = longer;
     }
     return name;
 }
 
 static int run(CommandLine *c, int n, char **arguments)
 {
-    if (n == 0) {
-        complain("no program to run");
-        return usage_error();
-    }
-    if (c->run.repeats && !c->run.time) {
-        complain("--repeats says how often --time launches; --time is missing");
-        return usage_error();
-    }
-    bool wrong = false;
-    char *simulator = name_simulator(c, &wrong);
-    if (wrong) return usage_error();
+    if (n == 0) return usage("no program to run");
+    if (c->run.repeats && !c->run.time) return usage("--repeats says how often --time launches; --time is missing");
+    if (!suits_simulator(c)) return usage_error();
+    char *simulator = name_simulator(c);
     if (simulator) c->run.device = simulator;
     c->run.program = arguments[0];
     c->run.args = (const char *const *)(arguments + 1);
@@ -446,10 +442,7 @@ static int run(CommandLine *c, int n, char **arguments)
 
 static int tune(CommandLine *c, int n, char **arguments)
 {
-    if (n == 0) {
-        complain("no program to tune");
-        return usage_error();
-    }
+    if (n == 0) return usage("no program to tune");
     c->tune.program = arguments[0];
     c->tune.args = (const char *const *)(arguments + 1);
     c->tune.nargs = (size_t)(n - 1);
@@ -462,13 +455,8 @@ static int tune(CommandLine *c, int n, char **arguments)
 
 static int check_ptx(const CommandLine *c, int n, char **inputs)
 {
-    if (n != 1) {
-        if (n == 0) complain("no PTX file to check; `-` is standard input");
-        else
-            complain("one PTX file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1],
-                     n > 2 ? ", .." : "");
-        return usage_error();
-    }
+    if (n == 0) return usage("no PTX file to check; `-` is standard input");
+    if (n > 1) return usage("one PTX file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1], n > 2 ? ", .." : "");
     return command_check_ptx(&(CheckPtxOptions){inputs[0], c->o.lib.arch, c->o.lib.ptx_version, c->json});
 }
 
@@ -484,21 +472,17 @@ static int test(CommandLine *c, int n, char **paths)
 static int make_new(int n, char **names)
 {
     if (n == 1) return command_new(names[0]);
-    complain(n == 0 ? "new: the name of the folder is missing" : "new: one folder at a time");
-    return usage_error();
+    return usage("new: %s", n == 0 ? "the name of the folder is missing" : "one folder at a time");
 }
 
 static int cache(const CommandLine *c, int n, char **words)
 {
-    if (n) {
-        complain("cache: '%s' can't stand here", words[0]);
-        return usage_error();
-    }
+    if (n) return usage("cache: '%s' can't stand here", words[0]);
     switch (c->cache) {
     case OPT_CACHE_STATS: return command_cache(TILECC_CACHE_COUNT);
     case OPT_CACHE_VERIFY: return command_cache(TILECC_CACHE_VERIFY);
     case OPT_CACHE_CLEAR: return command_cache(TILECC_CACHE_CLEAR);
-    default: complain("cache: say what to do: --stats, --verify or --clear"); return usage_error();
+    default: return usage("cache: say what to do: --stats, --verify or --clear");
     }
 }
 
@@ -518,7 +502,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
             complain_argument(o);
             return usage_error();
         }
-        if (!take(c, o->id, optarg)) return usage_error();
+        if (!take(c, o, optarg)) return usage_error();
     }
     if (c->information) return information(c);
     if (command == RUN) return run(c, argc - optind, argv + optind);

@@ -27,14 +27,6 @@ static bool is_program(const char *s, size_t n)
     return ends_in(s, n, ".tile") || ends_in(s, n, ".ptx") || ends_in(s, n, ".cubin") || in_library(s, n);
 }
 
-static char *copy_text(const char *s, size_t n)
-{
-    char *out = must_alloc(n + 1);
-    memcpy(out, s, n);
-    out[n] = 0;
-    return out;
-}
-
 int program_split(Program *r, const char *typed, const tilecc_options *o)
 {
     const char *p = typed, *colon = strrchr(p, ':');

@@ -46,7 +46,7 @@ static int check_outputs(const Run *r, const char *const *inputs, size_t n)
     if (trace) outputs[k++] = trace;
     for (size_t i = 0; i < r->typed.n; i++)
         if (r->typed.v[i].out) outputs[k++] = r->typed.v[i].out;
-    bool ok = outputs_are_apart(outputs, k, inputs, n);
+    bool ok = outputs_are_apart(outputs, k, inputs, n), written = !ok || outputs_can_be_written(outputs, k);
     for (size_t i = 0; ok && i < r->typed.n; i++) {
         const RunArg *in = &r->typed.v[i];
         k = 0;
@@ -56,7 +56,7 @@ static int check_outputs(const Run *r, const char *const *inputs, size_t n)
         ok = !in->in || outputs_are_apart(outputs, k, (const char *const[]){in->in}, 1);
     }
     free(outputs);
-    return ok ? EXIT_OK : EXIT_USAGE;
+    return !ok ? EXIT_USAGE : written ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 
 static int load_source(Run *r)

@@ -37,14 +37,6 @@ static int failed(tile_status s, const tile_error *e)
     return exit_code_of(s);
 }
 
-static char *copy_text(const char *s, size_t n)
-{
-    char *out = must_alloc(n + 1);
-    memcpy(out, s, n);
-    out[n] = 0;
-    return out;
-}
-
 /* ---- as typed ---- */
 
 static bool is_number(const char *s)
@@ -266,9 +258,7 @@ void run_args_save(RunArgs *a, const char *folder)
     for (size_t i = 0; i < a->n; i++) {
         RunArg *r = &a->v[i];
         if (r->out || r->param.is_scalar || !r->param.written) continue;
-        size_t n = strlen(folder) + strlen(r->name) + sizeof "/.npy";
-        r->out = must_alloc(n);
-        snprintf(r->out, n, "%s/%s.npy", folder, r->name);
+        r->out = printed("%s/%s.npy", folder, r->name);
     }
 }
 

@@ -37,11 +37,8 @@ typedef struct Cases {
 
 static char *joined(const char *folder, const char *name)
 {
-    size_t n = strlen(folder) + strlen(name) + 2;
-    char *path = must_alloc(n);
     bool here = strcmp(folder, ".") == 0, slash = folder[0] && folder[strlen(folder) - 1] == '/';
-    snprintf(path, n, "%s%s%s", here ? "" : folder, here || slash ? "" : "/", name);
-    return path;
+    return printed("%s%s%s", here ? "" : folder, here || slash ? "" : "/", name);
 }
 
 static bool is_tile(const char *name)
@@ -112,7 +109,7 @@ static bool add_path(Cases *c, const char *path)
         return false;
     }
     if (S_ISDIR(st.st_mode)) return add_folder(c, path);
-    if (is_tile(path)) return add_file(c, strdup(path), true);
+    if (is_tile(path)) return add_file(c, copy_text(path, strlen(path)), true);
     complain("'%s' is no folder and no .tile file", path);
     return false;
 }
@@ -122,10 +119,10 @@ static bool add_path(Cases *c, const char *path)
 static _Noreturn void child(const TestOptions *opt, const Case *c)
 {
     const char *slash = strrchr(c->path, '/');
-    char *folder = slash ? strndup(c->path, (size_t)(slash - c->path) + 1) : strdup(".");
+    char *folder = slash ? copy_text(c->path, (size_t)(slash - c->path) + 1) : copy_text(".", 1);
     char *results = joined(c->work, "results"), *why = joined(c->work, "why");
     TestFile t = {.opt = opt, .name = slash ? slash + 1 : c->path, .text = c->text, .work = c->work};
-    t.stem = strndup(t.name, strlen(t.name) - strlen(".tile"));
+    t.stem = copy_text(t.name, strlen(t.name) - strlen(".tile"));
     t.results = fopen(results, "wb");
     t.why = fopen(why, "w+b");
     if (!t.results || !t.why || chdir(folder) != 0) _exit(EXIT_ENVIRONMENT);

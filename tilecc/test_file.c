@@ -10,7 +10,7 @@
 #include "tilecc/options.h"
 #include "tilecc/test.h"
 
-enum { WORDS_MAX = 256, PATH_ROOM = 4096 };
+enum { WORDS_MAX = 256 };
 
 typedef struct Words { /* of a line, or a command; texts of this process, which ends soon */
     char *v[WORDS_MAX];
@@ -20,10 +20,7 @@ typedef struct Words { /* of a line, or a command; texts of this process, which 
 static void push(Words *w, const char *s, size_t n)
 {
     if (w->n + 1 >= WORDS_MAX) return;
-    char *copy = must_alloc(n + 1);
-    memcpy(copy, s, n);
-    copy[n] = 0;
-    w->v[w->n++] = copy;
+    w->v[w->n++] = copy_text(s, n);
     w->v[w->n] = NULL;
 }
 
@@ -85,10 +82,10 @@ static bool says(const char *text, const char *word)
 
 static bool beside(const char *path, const char *ending)
 {
-    char name[PATH_ROOM];
-    size_t n = strlen(path) - strlen(".tile");
-    snprintf(name, sizeof name, "%.*s.%s", (int)n, path, ending);
-    return access(name, F_OK) == 0;
+    char *name = printed("%.*s.%s", (int)(strlen(path) - strlen(".tile")), path, ending);
+    bool is = access(name, F_OK) == 0;
+    free(name);
+    return is;
 }
 
 bool test_wanted(const char *path, const char *text)
@@ -112,16 +109,13 @@ typedef struct Ran {
 
 static const char *in_work(const TestFile *t, const char *name)
 {
-    size_t n = strlen(t->work) + strlen(name) + 2;
-    char *path = must_alloc(n);
-    snprintf(path, n, "%s/%s", t->work, name);
-    return path;
+    return printed("%s/%s", t->work, name);
 }
 
 static char *slurp(const char *path, size_t *n)
 {
     char *text = read_file(path, n);
-    return text ? text : (*n = 0, strdup(""));
+    return text ? text : copy_text("", *n = 0);
 }
 
 /* This program with these words, as if it were called anew: what it does to memory, and how it ends, stays there. */
@@ -188,10 +182,7 @@ static void against_file(TestFile *t, const char *path, const char *now, size_t 
 
 static const char *expected_path(const TestFile *t, const char *ending)
 {
-    size_t n = strlen(t->stem) + strlen(ending) + 2;
-    char *path = must_alloc(n);
-    snprintf(path, n, "%s.%s", t->stem, ending);
-    return path;
+    return printed("%s.%s", t->stem, ending);
 }
 
 static void check_made(TestFile *t, const char *ending)
@@ -320,7 +311,6 @@ static bool parse_run(TestFile *t, const Words *w, RunLine *r)
 static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, const char *folder)
 {
     Words w = {.n = 0}, options = options_of(t);
-    char program[PATH_ROOM], save[PATH_ROOM], device[PATH_ROOM];
     add(&w, "tilecc");
     add(&w, "run");
     if (t->opt->lib.no_variants) add(&w, "--variants=off");
@@ -329,15 +319,10 @@ static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, c
         add(&w, "-I");
         add(&w, t->opt->lib.import_dirs[i]);
     }
-    if (t->opt->device) {
-        snprintf(device, sizeof device, "--device=%s", t->opt->device);
-        add(&w, device);
-    }
-    snprintf(save, sizeof save, "--save=%s", folder);
-    snprintf(program, sizeof program, "%s%s%s", t->name, kernel ? ":" : "", kernel ? kernel : "");
-    add(&w, save);
+    if (t->opt->device) add(&w, printed("--device=%s", t->opt->device));
+    add(&w, printed("--save=%s", folder));
     add_all(&w, &r->options);
-    add(&w, program);
+    add(&w, printed("%s%s%s", t->name, kernel ? ":" : "", kernel ? kernel : ""));
     add_all(&w, &r->args);
     mkdir(folder, 0777);
     return tilecc(t, &w);
@@ -354,11 +339,8 @@ static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
     }
     int n = 0;
     for (int i = 0; i < r->args.n; i++) {
-        char label[256], a[2 * PATH_ROOM], b[2 * PATH_ROOM];
-        int name = (int)strcspn(r->args.v[i], "=");
-        snprintf(label, sizeof label, "%.*s", name, r->args.v[i]);
-        snprintf(a, sizeof a, "%s/%s.npy", other, label);
-        snprintf(b, sizeof b, "%s/%s.npy", folder, label);
+        const char *label = copy_text(r->args.v[i], strcspn(r->args.v[i], "="));
+        const char *a = printed("%s/%s.npy", other, label), *b = printed("%s/%s.npy", folder, label);
         bool one = access(a, F_OK) == 0, two = access(b, F_OK) == 0;
         if (one != two) fprintf(t->why, "%s is written by %s alone\n", label, one ? r->like : r->kernel ? r->kernel : "the kernel");
         if (!one || !two) continue;
@@ -370,9 +352,8 @@ static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
 
 static void compare_file(TestFile *t, const char *name, const char *path, const char *folder)
 {
-    char made[PATH_ROOM];
+    const char *made = printed("%s/%s.npy", folder, name);
     size_t n;
-    snprintf(made, sizeof made, "%s/%s.npy", folder, name);
     if (access(made, F_OK) != 0) {
         fprintf(t->why, "%s is not written\n", name);
         return;
@@ -450,8 +431,7 @@ void test_file(TestFile *t)
         const char *say = comment_in(p, "run:");
         if (!say) continue;
         Words w = split(say, line_end(p));
-        char name[PATH_ROOM];
-        snprintf(name, sizeof name, "run, line %u", line);
+        const char *name = printed("run, line %u", line);
         CHECK(name, check_run(t, &w));
     }
 }

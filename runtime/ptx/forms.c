@@ -499,7 +499,7 @@ static bool bind_operand(const Words *w, const Place *p, PtxOperand *o, FormMatc
 }
 
 /* How well the operands do: 0 fit, 1 some operand is of another kind, 2 another number of them. */
-int fit_operands(const Words *w, FormMatch *m, Mismatch *x)
+static int fit_operands(const Words *w, FormMatch *m, Mismatch *x)
 {
     Place places[MAX_PLACES];
     const PtxInstr *i = w->i;

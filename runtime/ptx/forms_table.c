@@ -70,20 +70,6 @@ const char *form_name_at(size_t k)
     return k < NNAMES ? NAMES[k] : NULL;
 }
 
-const char *form_name(const char *text)
-{
-    const char *best = NULL;
-    size_t longest = 0;
-    for (size_t k = 0; k < NNAMES; k++) {
-        size_t n = strlen(NAMES[k]);
-        if (n <= longest || NAMES[k][0] != text[0] || strncmp(text, NAMES[k], n) != 0) continue;
-        if (text[n] && !strchr(". ;", text[n])) continue;
-        best = NAMES[k];
-        longest = n;
-    }
-    return best;
-}
-
 /* Does the instruction start with these words? *nmods: how many modifiers they are. */
 static bool starts_with(const PtxInstr *i, const char *name, uint32_t *nmods)
 {

@@ -10,7 +10,6 @@
 #include "runtime/ptx/forms.h"
 
 /* The words in front that stand in this order, together and first; all other modifiers may stand in any order. */
-const char *form_name(const char *text); /* the longest name that a template starts with; NULL: none */
 /* The longest name that the instruction starts with, and how many of its modifiers that takes; NULL: none. */
 const char *form_name_of(const PtxInstr *i, uint32_t *nmods);
 /* All of them, one after the other: NULL past the end. */

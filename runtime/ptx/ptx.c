@@ -479,24 +479,9 @@ PtxModule *ptx_read(Arena *a, const char *text, size_t size, PtxProblem problem,
 
 /* ---- queries ---- */
 
-const PtxFunc *ptx_find_func(const PtxModule *m, const char *name)
-{
-    for (uint32_t i = 0; i < m->funcs.n; i++)
-        if (strcmp(m->funcs.v[i]->name, name) == 0) return m->funcs.v[i];
-    return NULL;
-}
-
 bool ptx_has_mod(const PtxInstr *i, const char *mod)
 {
     for (uint32_t k = 0; k < i->nmods; k++)
         if (strcmp(i->mods[k], mod) == 0) return true;
     return false;
-}
-
-const char *ptx_mnemonic(const PtxInstr *i, char *buf, size_t size)
-{
-    if (size == 0) return "";
-    size_t at = (size_t)snprintf(buf, size, "%s", i->opcode);
-    for (uint32_t k = 0; k < i->nmods && at < size; k++) at += (size_t)snprintf(buf + at, size - at, "%s", i->mods[k]);
-    return buf;
 }

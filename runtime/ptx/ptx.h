@@ -191,11 +191,8 @@ PtxModule *ptx_read(Arena *a, const char *text, size_t size, PtxProblem problem,
 PtxModule *ptx_examine(Arena *a, const char *text, size_t size, void (*defect)(void *user, const PtxDefect *d),
                        void *user, uint32_t *problems);
 
-const PtxFunc *ptx_find_func(const PtxModule *m, const char *name);
 /* Index of the instruction behind the label as seen from `scope`, or -1. */
 int64_t ptx_find_label(const PtxFunc *f, uint32_t scope, const char *name);
 bool ptx_has_mod(const PtxInstr *i, const char *mod); /* ".shared::cta" */
-/* The opcode with its modifiers as written, e.g. for messages; cut to fit. */
-const char *ptx_mnemonic(const PtxInstr *i, char *buf, size_t size);
 
 #endif

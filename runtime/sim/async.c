@@ -92,16 +92,6 @@ uint64_t async_groups_left(const SimThread *t, SimMachine *m, bool read)
     return t->committed + 1 - oldest;
 }
 
-const SimWho *async_find_group(const SimThread *t, SimMachine *m, bool read)
-{
-    Async *a = m->async;
-    if (a == NULL || a->n == 0) return NULL;
-    SimWho who = sim_who(t);
-    for (const Task *k = *bucket_of(a, &who); k; k = k->older)
-        if (same_thread(&k->who, &who) && !(read && k->reads_done)) return &k->who;
-    return NULL;
-}
-
 /* The thread that issued a task, if its cluster is still there. */
 static SimThread *issuer(SimMachine *m, const SimWho *w)
 {
@@ -261,7 +251,7 @@ static bool read_piece(SimMachine *m, Task *k, const BoxPiece *p, uint8_t *out)
 void task_put(const Task *k, uint8_t *to, const uint8_t *from, uint32_t n)
 {
     if (k->reduce) {
-        sim_reduce_ftz(to, from, n, k->op, k->type, k->ftz);
+        sim_reduce(to, from, n, k->op, k->type, k->ftz);
     } else if (k->mask == UINT16_MAX) {
         memcpy(to, from, n);
     } else {

@@ -24,8 +24,6 @@ uint32_t async_pending(const SimMachine *m);
 bool async_step(SimMachine *m);
 /* Bulk groups of a thread: how many of the committed groups are not done (reads: whose reads are not). */
 uint64_t async_groups_left(const SimThread *t, SimMachine *m, bool read);
-/* The task of a thread that has reads pending, for messages; NULL if none. */
-const SimWho *async_find_group(const SimThread *t, SimMachine *m, bool read);
 /* Lines about tasks in flight, for a deadlock report. */
 void async_describe(SimMachine *m, Text *out);
 

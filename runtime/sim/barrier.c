@@ -180,7 +180,8 @@ static void put_init_place(const SimMachine *m, const SimBarrier *b, Text *out)
     else text_printf(out, " (init PTX line %" PRIu32 ")", at->ptx_line);
 }
 
-void mbar_describe(SimMachine *m, const SimCta *cta, const SimBarrier *b, Text *out)
+/* "barrier at smem+32768 (init x.tile:5:3): phase 0, 0 of 1 arrivals pending, 4096 of 32768 bytes missing" */
+static void mbar_describe(SimMachine *m, const SimCta *cta, const SimBarrier *b, Text *out)
 {
     State s = decode(b->mirror);
     text_lit(out, "barrier at ");

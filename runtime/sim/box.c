@@ -68,14 +68,6 @@ static inline BoxPiece piece_of(const BoxWalk *w, const BoxRow *row, uint32_t p)
     };
 }
 
-void box_piece(const BoxWalk *w, uint64_t k, BoxPiece *out)
-{
-    uint32_t n = (uint32_t)k, r = n / w->row_pieces; /* npieces fits: a box is shared memory */
-    BoxRow row;
-    box_row(w, r, &row);
-    *out = piece_of(w, &row, n - r * w->row_pieces);
-}
-
 void box_pieces(const BoxWalk *w, BoxPiece *out)
 {
     for (uint32_t r = 0; r < w->rows; r++) {
@@ -83,36 +75,6 @@ void box_pieces(const BoxWalk *w, BoxPiece *out)
         box_row(w, r, &row);
         for (uint32_t p = 0; p < w->row_pieces; p++) *out++ = piece_of(w, &row, p);
     }
-}
-
-/* Bytes behind byte b of a row that stay together in shared memory. The exchanged bits are the same all over a row, so
- * an exchange of bit 4 leaves chunks, one of bit 5 pairs of chunks, .. */
-static uint32_t together(const BoxWalk *w, uint32_t row_shared, uint32_t b)
-{
-    uint32_t x = (w->shared + row_shared) >> 7 & w->swizzle_mask;
-    if (x == 0 && w->unit == BOX_CHUNK) return w->row_bytes - b;
-    uint32_t unit = w->unit == BOX_CHUNK ? (x & (~x + 1)) << w->swizzle_shift : w->unit, end = (b / unit + 1) * unit;
-    return (end < w->row_bytes ? end : w->row_bytes) - b;
-}
-
-void box_run(const BoxWalk *w, uint64_t k, BoxPiece *first, uint32_t *bytes, uint64_t *npieces)
-{
-    uint32_t r = (uint32_t)(k / w->row_pieces), p = (uint32_t)(k - (uint64_t)r * w->row_pieces), lo, hi;
-    BoxRow row;
-    box_row(w, r, &row);
-    box_piece(w, k, first);
-    piece_bytes(w, p, &lo, &hi);
-    uint32_t begin = lo, end = begin + together(w, row.shared, begin);
-    if (first->inside) {
-        if (end > row.to) end = row.to;
-    } else if (begin < row.from && end > row.from) {
-        end = row.from;
-    }
-    for (*npieces = 0; p < w->row_pieces; p++, ++*npieces) {
-        piece_bytes(w, p, &lo, &hi);
-        if (hi > end) break;
-    }
-    *bytes = end - begin;
 }
 
 /* ---- ranges ---- */

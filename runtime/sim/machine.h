@@ -332,8 +332,6 @@ uint32_t mbar_state_pending(uint64_t state);
 bool mbar_arrive_async(SimMachine *m, const SimWho *who, SimCta *cta, uint32_t offset, uint32_t agent, uint32_t number);
 /* When all of a CTA's threads have exited. */
 bool mbar_cta_exit(SimMachine *m, SimCta *cta);
-/* "barrier at smem+32768 (init x.tile:5:3): phase 0, 0 of 1 arrivals pending, 4096 of 32768 bytes missing" */
-void mbar_describe(SimMachine *m, const SimCta *cta, const SimBarrier *b, Text *out);
 /* "for phase 0 (parity 0) of the barrier at smem+32768 (init x.tile:5:3), which needs 1 of 1 arrivals" */
 void mbar_describe_wait(SimMachine *m, const SimCta *cta, const SimBarrier *b, uint64_t phase, Text *out);
 /* "\n    phase 0 ended with 0 bytes expected: CTA ..": the last one that is over, if any is. */

@@ -84,9 +84,8 @@ typedef struct BoxWalk {
  * start, offset: as in BoxWalk. E1352: what the copy does is not said by the PTX ISA (SIMULATOR.md). */
 bool box_begin(BoxWalk *w, const MapDesc *map, bool load, bool reduce, uint32_t shared, const int64_t *start,
                int nstart, const int64_t *offset, int noffset, int *rule, char *text, size_t size);
-/* Piece k: always a valid piece; for stores outside pieces have inside == false and are skipped by the caller. */
-void box_piece(const BoxWalk *w, uint64_t k, BoxPiece *out);
-void box_pieces(const BoxWalk *w, BoxPiece *out); /* all npieces of them, in order: less dear than one by one */
+/* All npieces of them, in order; for stores those outside have inside == false and are skipped by the caller. */
+void box_pieces(const BoxWalk *w, BoxPiece *out);
 typedef struct BoxRow {
     uint32_t shared;   /* byte from the start of the box's memory, before the swizzle */
     uint32_t from, to; /* bytes of the row that lie inside; from == to: none */
@@ -124,18 +123,14 @@ bool box_gaps(const BoxWalk *w, bool (*tell)(void *user, uint32_t offset, uint32
 /* Tiles: the range of global memory that holds all that lies inside; false: nothing does, or it can't be said in 64 bits,
  * or the box is no tile. */
 bool box_hull(const BoxWalk *w, uint64_t *address, uint64_t *bytes);
-/* One row of pieces at once where swizzle and bounds allow: the longest run from piece k on that is contiguous on both
- * sides and alike inside or outside; *npieces of them. For fast mode. */
-void box_run(const BoxWalk *w, uint64_t k, BoxPiece *first, uint32_t *bytes, uint64_t *npieces);
 
 /* ---- reductions (reduce.c) ---- */
 #include "runtime/sim/program.h"
 /* dst[i] = dst[i] op src[i] over n bytes of `type` (PtxType), as the copy engine and red / atom do it: floats add with
  * one rounding to nearest even, f16 / bf16 without flushing subnormals; min / max of floats prefer numbers to NaN, and
  * -0 is below +0; inc and dec wrap at the operand. n is a multiple of the type's size. ftz: add of f32 flushes
- * subnormals. sim_reduce: as the copy engine does it. */
-void sim_reduce_ftz(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type, bool ftz);
-void sim_reduce(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type);
+ * subnormals. */
+void sim_reduce(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type, bool ftz);
 /* atom and red of one element (2, 4 or 8 bytes; packed types: both halves): gives the old bits. RED_CAS: a is compared,
  * b stored; else a is the operand. Pairs of op and type that PTX lacks leave memory as it is. */
 uint64_t sim_atomic(uint8_t *at, RedOp op, PtxType type, uint64_t a, uint64_t b, bool ftz);

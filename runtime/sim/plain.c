@@ -28,7 +28,7 @@ bool plain_next(const char **at, PlainItem *out)
     return true;
 }
 
-bool plain_takes(const PlainItem *item, const char *word)
+static bool plain_takes(const PlainItem *item, const char *word)
 {
     size_t n = strlen(word);
     for (const char *p = item->words, *end = p + item->n; p < end;) {

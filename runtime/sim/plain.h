@@ -30,7 +30,6 @@ typedef struct PlainItem { /* "a|b|c", n characters */
     bool optional;
 } PlainItem;
 bool plain_next(const char **at, PlainItem *out); /* the next item of a row's text; false: there is none */
-bool plain_takes(const PlainItem *item, const char *word);
 
 /* Does a row have the words and types for this .version (times 10) and target? Else *why says what is wrong. */
 bool plain_legal(const char *opcode, const char *const *words, uint32_t nwords, const char *const *types, uint32_t ntypes,

@@ -223,7 +223,7 @@ static void reduce_f64(uint8_t *dst, const uint8_t *src, size_t n, RedOp op)
     }
 }
 
-void sim_reduce_ftz(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type, bool ftz)
+void sim_reduce(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type, bool ftz)
 {
     if (op == RED_EXCH) {
         memmove(dst, src, n);
@@ -255,11 +255,6 @@ void sim_reduce_ftz(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxTyp
     }
 }
 
-void sim_reduce(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type)
-{
-    sim_reduce_ftz(dst, src, n, op, type, false);
-}
-
 /* Slots hold the least significant byte first on every host that the simulator supports. */
 uint64_t sim_atomic(uint8_t *at, RedOp op, PtxType type, uint64_t a, uint64_t b, bool ftz)
 {
@@ -268,7 +263,7 @@ uint64_t sim_atomic(uint8_t *at, RedOp op, PtxType type, uint64_t a, uint64_t b,
     if (n > sizeof old) return 0;
     memcpy(&old, at, n);
     memcpy(&compared, &a, n);
-    if (op != RED_CAS) sim_reduce_ftz(at, (const uint8_t *)&a, n, op, type, ftz);
+    if (op != RED_CAS) sim_reduce(at, (const uint8_t *)&a, n, op, type, ftz);
     else if (old == compared) memcpy(at, &b, n);
     return old;
 }

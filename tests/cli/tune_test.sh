@@ -53,6 +53,8 @@ for size in 'M*M*M*M*M*M*M*M*M*M*M' '99999999999999999999*M' "${deep}M" "-$(echo
     expect 2 'a size is a number, a range, as in N=64..65536, or follows from sizes before it' tune --device=sim copy.tile:copy M=64 "N=$size" -Wno-performance
 done
 expect 2 'tune reads again what it has written' tune --device=sim copy.tile:copy -o -
+expect 3 "^tilecc: can't write 'none/x.tune': No such file or directory$" tune --device=sim copy.tile:copy -o none/x.tune # before anything is measured
+expect 3 "^tilecc: can't write 'copy.tile/x.svg': Not a directory$" tune --device=sim copy.tile:copy --plot=copy.tile/x.svg
 expect 2 '--plot needs an argument: FILE' tune --plot= copy.tile:copy
 expect 2 "extents of 'src', .*don't follow" tune --device=sim copy.tile:copy 'src=bf16[M,none]~7' M=64 -Wno-performance
 expect 0 'the simulator' tune --device=sim copy.tile:copy 'src=bf16[BM * 10,N]~7' M=80 N=64 -D BM=8 -Wno-performance --plot=off -o other.tune

@@ -64,17 +64,17 @@ static void floats_of_16_bits_add_with_one_rounding(void **state)
         if (i % 3 == 0) b = (uint16_t)(a + (next() % 64) - 32) ^ (next() & 0x8000);
         if (i % 5 == 0) b &= 0x81FF; /* small ones */
         r = a;
-        sim_reduce((uint8_t *)&r, (uint8_t *)&b, 2, RED_ADD, PTX_F16);
+        sim_reduce((uint8_t *)&r, (uint8_t *)&b, 2, RED_ADD, PTX_F16, false);
         assert_int_equal(r, add_16(a, b, 10, 15));
         r = a;
-        sim_reduce((uint8_t *)&r, (uint8_t *)&b, 2, RED_ADD, PTX_BF16);
+        sim_reduce((uint8_t *)&r, (uint8_t *)&b, 2, RED_ADD, PTX_BF16, false);
         assert_int_equal(r, add_16(a, b, 7, 127));
     }
 }
 
 static uint16_t f16(RedOp op, PtxType type, uint16_t a, uint16_t b)
 {
-    sim_reduce((uint8_t *)&a, (uint8_t *)&b, 2, op, type);
+    sim_reduce((uint8_t *)&a, (uint8_t *)&b, 2, op, type, false);
     return a;
 }
 
@@ -110,7 +110,7 @@ static void order_prefers_numbers(void **state)
 
 static uint32_t f32(RedOp op, uint32_t a, uint32_t b, bool ftz)
 {
-    sim_reduce_ftz((uint8_t *)&a, (uint8_t *)&b, 4, op, PTX_F32, ftz);
+    sim_reduce((uint8_t *)&a, (uint8_t *)&b, 4, op, PTX_F32, ftz);
     return a;
 }
 
@@ -128,9 +128,9 @@ static void f32_flushes_only_where_asked(void **state)
     assert_int_equal(f32(RED_MAX, 0xBF800000, 0x3F800000, false), 0x3F800000);
     assert_int_equal(f32(RED_MIN, 0x00000000, 0x80000000, false), 0x80000000);
     double a = 1e300, b = 2e300, inf = 1.5e308;
-    sim_reduce((uint8_t *)&a, (uint8_t *)&b, 8, RED_ADD, PTX_F64);
+    sim_reduce((uint8_t *)&a, (uint8_t *)&b, 8, RED_ADD, PTX_F64, false);
     assert_true(a == 1e300 + 2e300);
-    sim_reduce((uint8_t *)&inf, (const uint8_t *)&(double){1.5e308}, 8, RED_ADD, PTX_F64);
+    sim_reduce((uint8_t *)&inf, (const uint8_t *)&(double){1.5e308}, 8, RED_ADD, PTX_F64, false);
     assert_true(isinf(inf));
 }
 
@@ -183,12 +183,12 @@ static void inc_and_dec_wrap(void **state)
 {
     (void)state;
     uint32_t v = 3;
-    sim_reduce((uint8_t *)&v, (const uint8_t *)&(uint32_t){3}, 4, RED_INC, PTX_U32);
+    sim_reduce((uint8_t *)&v, (const uint8_t *)&(uint32_t){3}, 4, RED_INC, PTX_U32, false);
     assert_int_equal(v, 0);
-    sim_reduce((uint8_t *)&v, (const uint8_t *)&(uint32_t){3}, 4, RED_DEC, PTX_U32);
+    sim_reduce((uint8_t *)&v, (const uint8_t *)&(uint32_t){3}, 4, RED_DEC, PTX_U32, false);
     assert_int_equal(v, 3);
     v = 9;
-    sim_reduce((uint8_t *)&v, (const uint8_t *)&(uint32_t){3}, 4, RED_DEC, PTX_U32);
+    sim_reduce((uint8_t *)&v, (const uint8_t *)&(uint32_t){3}, 4, RED_DEC, PTX_U32, false);
     assert_int_equal(v, 3);
 }
 
@@ -214,10 +214,10 @@ static void many_elements(void **state)
         a[i] = i;
         b[i] = 1000 * i;
     }
-    sim_reduce((uint8_t *)a, (uint8_t *)b, sizeof a, RED_ADD, PTX_U32);
+    sim_reduce((uint8_t *)a, (uint8_t *)b, sizeof a, RED_ADD, PTX_U32, false);
     for (uint32_t i = 0; i < 100; i++) assert_int_equal(a[i], 1001 * i);
     uint16_t h[4] = {0x3C00, 0x3C00, 0x4000, 0}, k[4] = {0x3C00, 0, 0x3C00, 0x3C00};
-    sim_reduce((uint8_t *)h, (uint8_t *)k, sizeof h, RED_ADD, PTX_F16X2);
+    sim_reduce((uint8_t *)h, (uint8_t *)k, sizeof h, RED_ADD, PTX_F16X2, false);
     assert_int_equal(h[0], 0x4000);
     assert_int_equal(h[1], 0x3C00);
     assert_int_equal(h[2], 0x4200);
@@ -228,10 +228,10 @@ static void pairs_that_ptx_lacks_change_nothing(void **state)
 {
     (void)state;
     uint64_t v = 0x1122334455667788, s = 1;
-    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_INC, PTX_U64);
-    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_XOR, PTX_F32);
-    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_INC, PTX_BF16);
-    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_ADD, PTX_PRED);
+    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_INC, PTX_U64, false);
+    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_XOR, PTX_F32, false);
+    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_INC, PTX_BF16, false);
+    sim_reduce((uint8_t *)&v, (uint8_t *)&s, 8, RED_ADD, PTX_PRED, false);
     assert_true(v == 0x1122334455667788);
 }
 

@@ -67,9 +67,7 @@ static void add(Tune *t, const char *schedule, size_t n)
 {
     Candidate *c = &t->v[t->n];
     if (t->n == TUNE_CANDIDATES) return; /* the rest is left out */
-    *c = (Candidate){.schedule = must_alloc(n + 1)};
-    memcpy(c->schedule, schedule, n);
-    c->schedule[n] = 0;
+    *c = (Candidate){.schedule = copy_text(schedule, n)};
     c->plain = is_plain(c->schedule);
     t->n++;
 }
@@ -99,9 +97,7 @@ static int compile_from(Tune *t, size_t from)
     int code = EXIT_OK;
     for (size_t i = from; i < t->n && code == EXIT_OK; i++) {
         Candidate *c = &t->v[i];
-        size_t room = strlen(t->program.kernel) + strlen(c->schedule) + 3;
-        char *pin = must_alloc(room);
-        snprintf(pin, room, "%s: %s", t->program.kernel, c->schedule);
+        char *pin = printed("%s: %s", t->program.kernel, c->schedule);
         progress(t, "compiling", i - from, t->n - from, c->schedule);
         code = compile(t, pin, &c->module);
         if (code == EXIT_OK) c->kernel = tile_kernel_find(c->module, t->program.kernel);

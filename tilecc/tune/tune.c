@@ -94,20 +94,14 @@ static void print_all(const Tune *t)
 /* x.tune beside x.tile; of a module that is built in std.rows.tune in the folder at hand. */
 static char *beside(const char *path, bool library, const char *suffix)
 {
-    size_t n = strlen(path) + strlen(suffix) + 1, stem = library ? strlen(path) : strlen(path) - strlen(".tile");
-    char *out = must_alloc(n);
-    snprintf(out, n, "%.*s%s", (int)stem, path, suffix);
-    return out;
+    return printed("%.*s%s", (int)(strlen(path) - (library ? 0 : strlen(".tile"))), path, suffix);
 }
 
 static char *plot_beside(const char *tune)
 {
     size_t n = strlen(tune);
     if (n > 5 && strcmp(tune + n - 5, ".tune") == 0) n -= 5;
-    size_t room = n + sizeof ".svg";
-    char *out = must_alloc(room);
-    snprintf(out, room, "%.*s.svg", (int)n, tune);
-    return out;
+    return printed("%.*s.svg", (int)n, tune);
 }
 
 /* The program with what was found: whether it can be read, and be made. */
@@ -181,7 +175,9 @@ static int tune(Tune *t)
     const char *path = file ? file : t->opt->output, *asked = t->opt->plot;
     char *drawn = asked ? NULL : plot_beside(path);
     const char *plot = !asked ? drawn : strcmp(asked, "off") == 0 ? NULL : asked;
-    if (!outputs_are_apart((const char *const[]){path, plot}, plot ? 2 : 1, (const char *const[]){t->program.path}, t->program.library ? 0 : 1)) code = EXIT_USAGE;
+    const char *const outputs[] = {path, plot};
+    if (!outputs_are_apart(outputs, plot ? 2 : 1, (const char *const[]){t->program.path}, t->program.library ? 0 : 1)) code = EXIT_USAGE;
+    else if (!outputs_can_be_written(outputs, plot ? 2 : 1)) code = EXIT_ENVIRONMENT;
     if (code == EXIT_OK) code = open_device(t);
     if (code == EXIT_OK) code = tune_candidates(t);
     if (code == EXIT_OK) code = tune_sizes(&t->sizes, t->opt, &t->program, t->v[0].kernel, t->opt->most > 0 ? t->opt->most : t->simulated ? MOST_SIMULATED : MOST);
