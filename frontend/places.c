@@ -46,7 +46,8 @@ static void linear_add(Linear *l, const Sx *x, int64_t c)
     }
 }
 
-bool sx_difference(const Sx *a, const Sx *b, int64_t *k)
+/* b - a, where that is a constant */
+static bool sx_difference(const Sx *a, const Sx *b, int64_t *k)
 {
     Linear l = {.n = 0};
     linear_add(&l, b, 1);

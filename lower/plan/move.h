@@ -71,7 +71,6 @@ typedef struct Shares { /* of a multicast */
 
 /* ---- regions.c ---- */
 bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi); /* the tile's side alone */
-void region_boxes(Lower *L, MoveInfo *mi); /* starts and boxes anew */
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
 Opnd region_offset(Lower *L, MoveInfo *mi);
 Opnd region_slot(Lower *L, MoveInfo *mi);

@@ -216,7 +216,7 @@ static void base_box(Lower *L, MoveInfo *mi)
     }
 }
 
-void region_boxes(Lower *L, MoveInfo *mi)
+static void region_boxes(Lower *L, MoveInfo *mi)
 {
     for (int i = 0; i < mi->rank; i++) mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
     base_box(L, mi);
