@@ -22,7 +22,7 @@
  *   protocols.c  barriers and bulk groups of the whole kernel
  *   collective.c statements of several CTAs: ranks, masks, what they depend on
  *   places.c     are two regions apart, does one cover another
- *   arrival.c    straight-line commit and wait, definite assignment
+ *   assigned.c   definite assignment
  *   unused.c     warnings for what is declared and not used
  */
 #ifndef FRONTEND_CHECK_H
@@ -291,23 +291,20 @@ bool kernel_whole(Env *e);                  /* rules that its statements decide 
 /* places.c */
 typedef VEC(const PRegion *) Regions; /* of one tile, or of several */
 bool tiles_apart(const PRegion *a, const PRegion *b);
-bool tensors_apart(const PRegion *a, const PRegion *b);
 bool same_place(const PRegion *a, const PRegion *b); /* surely equal, of one tensor */
 bool covers(const Regions *written, const PRegion *r);
 
 /* protocols.c, collective.c: of a whole kernel, after its statements */
 typedef struct Protocols {
-    bool *loose;       /* per barrier: in loops, conditions, roles or of peers: the verifier follows it */
-    bool groups_loose; /* the same for bulk groups */
-    bool *shared;      /* per tile: one role or CTA writes what another one accesses, or a loose barrier says when */
-    Regions *writes;   /* per tile: all of them */
+    bool *shared;    /* per tile: one role or CTA writes what another one accesses, or a loose barrier says when (protocols.c) */
+    Regions *writes; /* per tile: all of them */
 } Protocols;
 void check_protocols(Compilation *c, const PKernel *k, Protocols *p);
 void check_collective(Compilation *c, PKernel *k); /* sets var_dims */
 void call_notes(Compilation *c, Diag *g, const PStmt *s); /* "in `f`, called here" */
 
-/* arrival.c */
-void check_arrival(Compilation *c, const PKernel *k);
+/* assigned.c */
+void check_assigned(Compilation *c, const PKernel *k);
 
 /* Of the language, but refused for now: SPEC.md, Status. */
 void not_yet(Env *e, Span span, NotYet what);

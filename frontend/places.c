@@ -79,18 +79,6 @@ bool tiles_apart(const PRegion *a, const PRegion *b)
     return starts_apart(a, b);
 }
 
-static const PTensor *base_of(const PTensor *t)
-{
-    return t->base ? t->base : t;
-}
-
-/* Global regions: apart only when of different parameters, or of one tensor and provably so. */
-bool tensors_apart(const PRegion *a, const PRegion *b)
-{
-    if (base_of(a->tensor) != base_of(b->tensor)) return true;
-    return a->tensor == b->tensor && starts_apart(a, b);
-}
-
 bool same_place(const PRegion *a, const PRegion *b)
 {
     int64_t k;
