@@ -22,7 +22,7 @@
  *   protocols.c  barriers and bulk groups of the whole kernel
  *   collective.c statements of several CTAs: ranks, masks, what they depend on
  *   places.c     are two regions apart, does one cover another
- *   arrival.c    straight-line commit and wait, definite assignment
+ *   assigned.c   definite assignment
  *   unused.c     warnings for what is declared and not used
  */
 #ifndef FRONTEND_CHECK_H
@@ -168,7 +168,6 @@ const Sx *scalar(Env *e, const Expr *x);
 const Sx *condition(Env *e, const Expr *x);
 /* A number known at compile time, in [lo, hi]; `what` names it in the message. */
 bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, int64_t *out);
-const Sx *builtin_member(Env *e, const Expr *x); /* cta.x, grid.x, cluster.rank .. */
 bool is_builtin_base(const Checked *ch, Name n); /* cta, grid, cluster */
 bool is_builtin_function(const Checked *ch, Name n); /* ceil, min, max, sizeof */
 /* Adds the levels of an expression that is worked out inside others; false after an error. */
@@ -193,8 +192,6 @@ bool region(Env *e, const Expr *x, PRegion *out);
 PTensor *view_of(Env *e, const Stmt *s);
 /* A barrier or one of an array; with `peer` perhaps another CTA's, NULL: the own. */
 PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot, const Sx **peer);
-/* The operand of `peer(.., rank)`; NULL after an error. */
-const Sx *peer_rank(Env *e, const Expr *peer);
 
 /* device_views.c: views whose place or extents are made while the kernel runs */
 bool view_dim_known(const PTensor *from, int d, const PDim *p); /* at launch */
@@ -294,25 +291,21 @@ bool kernel_whole(Env *e);                  /* rules that its statements decide 
 
 /* places.c */
 typedef VEC(const PRegion *) Regions; /* of one tile, or of several */
-bool sx_difference(const Sx *a, const Sx *b, int64_t *k); /* b - a, where that is a constant */
 bool tiles_apart(const PRegion *a, const PRegion *b);
-bool tensors_apart(const PRegion *a, const PRegion *b);
 bool same_place(const PRegion *a, const PRegion *b); /* surely equal, of one tensor */
 bool covers(const Regions *written, const PRegion *r);
 
 /* protocols.c, collective.c: of a whole kernel, after its statements */
 typedef struct Protocols {
-    bool *loose;       /* per barrier: in loops, conditions, roles or of peers: the verifier follows it */
-    bool groups_loose; /* the same for bulk groups */
-    bool *shared;      /* per tile: one role or CTA writes what another one accesses, or a loose barrier says when */
-    Regions *writes;   /* per tile: all of them */
+    bool *shared;    /* per tile: one role or CTA writes what another one accesses, or a loose barrier says when (protocols.c) */
+    Regions *writes; /* per tile: all of them */
 } Protocols;
 void check_protocols(Compilation *c, const PKernel *k, Protocols *p);
 void check_collective(Compilation *c, PKernel *k); /* sets var_dims */
 void call_notes(Compilation *c, Diag *g, const PStmt *s); /* "in `f`, called here" */
 
-/* arrival.c */
-void check_arrival(Compilation *c, const PKernel *k);
+/* assigned.c */
+void check_assigned(Compilation *c, const PKernel *k);
 
 /* Of the language, but refused for now: SPEC.md, Status. */
 void not_yet(Env *e, Span span, NotYet what);

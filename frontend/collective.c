@@ -332,7 +332,7 @@ static void note_write(Collective *a, const PMove *m)
 
 static void check_read(Collective *a, const PStmt *s, const PRegion *src)
 {
-    if (!src->tile || src->peer || !a->written[src->tile->index]) return; /* by nobody at all: arrival.c says so */
+    if (!src->tile || src->peer || !a->written[src->tile->index]) return; /* by nobody at all: assigned.c says so */
     for (int r = 0; r < a->size; r++) {
         if (left_out(a, r) || a->written[src->tile->index] & 1u << r) continue;
         Diag *g = diag_at(a->c->diags, E0610, src->span, "`%s` has no value at rank %d",

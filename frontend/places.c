@@ -46,7 +46,8 @@ static void linear_add(Linear *l, const Sx *x, int64_t c)
     }
 }
 
-bool sx_difference(const Sx *a, const Sx *b, int64_t *k)
+/* b - a, where that is a constant */
+static bool sx_difference(const Sx *a, const Sx *b, int64_t *k)
 {
     Linear l = {.n = 0};
     linear_add(&l, b, 1);
@@ -76,18 +77,6 @@ bool tiles_apart(const PRegion *a, const PRegion *b)
     if (a->tile != b->tile) return true;
     if (a->slot && b->slot && sx_difference(a->slot, b->slot, &k) && k != 0) return true;
     return starts_apart(a, b);
-}
-
-static const PTensor *base_of(const PTensor *t)
-{
-    return t->base ? t->base : t;
-}
-
-/* Global regions: apart only when of different parameters, or of one tensor and provably so. */
-bool tensors_apart(const PRegion *a, const PRegion *b)
-{
-    if (base_of(a->tensor) != base_of(b->tensor)) return true;
-    return a->tensor == b->tensor && starts_apart(a, b);
 }
 
 bool same_place(const PRegion *a, const PRegion *b)

@@ -1,6 +1,4 @@
-/* Barriers and bulk groups of a whole kernel: which of them straight-line reasoning can follow, and what is wrong
- * wherever they stand. The rest is the verifier's, on the final IR.
- */
+/* Barriers and bulk groups of a whole kernel: what is wrong wherever they stand. The rest is the verifier's, on the final IR. */
 #include "frontend/check.h"
 
 enum { PAIRS_MAX = 1 << 16 }; /* of arrivals and waits, beyond which conditions are left to the verifier alone */
@@ -22,6 +20,7 @@ typedef struct Walk {
     Compilation *c;
     const PKernel *k;
     Protocols *p;
+    bool *loose; /* per barrier: in loops, conditions, roles or of peers */
     Uses *arrivals, *waits; /* per barrier: what completes a phase, and who waits for it */
     VEC(GroupWait) group_waits;
     uint32_t *readers, *writers; /* per tile: the roles, a bit each */
@@ -39,7 +38,7 @@ static void use(Walk *w, const PBarrier *b, const PStmt *s, const Sx *slot, cons
     if (waits) vec_push(w->c->scratch, &w->waits[b->index], u);
     else vec_push(w->c->scratch, &w->arrivals[b->index], u);
     if (w->nested || peer || b->is_free || s->kind == P_ARRIVE || (slot && !sx_is_const(slot, NULL)))
-        w->p->loose[b->index] = true;
+        w->loose[b->index] = true;
 }
 
 /* others: it is perhaps other CTAs that write the own tile. */
@@ -64,7 +63,6 @@ static void move(Walk *w, const PStmt *s)
     if (m->barrier) use(w, m->barrier, s, m->barrier_slot, m->barrier_peer, false);
     if (m->commit != COMMIT_GROUP && !m->in_group) return;
     w->groups |= 1u << w->role;
-    if (w->nested) w->p->groups_loose = true;
 }
 
 static void walk(Walk *w, const PBlock *b);
@@ -90,10 +88,9 @@ static void statement(Walk *w, const PStmt *s)
     case P_MOVE: move(w, s); return;
     case P_WAIT: use(w, s->barrier, s, s->value, NULL, true); return;
     case P_ARRIVE: use(w, s->barrier, s, s->value, s->peer, false); return;
-    case P_EXPECT: w->p->loose[s->barrier->index] = true; return;
+    case P_EXPECT: w->loose[s->barrier->index] = true; return;
     case P_WAIT_GROUP:
-        if (w->nested) w->p->groups_loose = true;
-        vec_push(w->c->scratch, &w->group_waits, ((GroupWait){s, w->role}));
+            vec_push(w->c->scratch, &w->group_waits, ((GroupWait){s, w->role}));
         return;
     case P_GROUP: walk(w, &s->body); return;
     case P_LET:
@@ -258,7 +255,7 @@ static bool slot_form(Walk *w, const PBarrier *b, const PStmt *s)
 static void check_barrier(Walk *w, const PBarrier *b)
 {
     const Uses *arrivals = &w->arrivals[b->index], *waits = &w->waits[b->index];
-    bool loose = w->p->loose[b->index], ok = true;
+    bool loose = w->loose[b->index], ok = true;
     for (uint32_t j = 0; j < arrivals->n; j++) {
         const PStmt *s = arrivals->v[j].stmt;
         ok = slot_form(w, b, s) && ok;
@@ -266,7 +263,7 @@ static void check_barrier(Walk *w, const PBarrier *b)
     }
     for (uint32_t j = 0; j < waits->n; j++) ok = slot_form(w, b, waits->v[j].stmt) && ok;
     if (!ok || waits->n == 0 || b->is_free) return;
-    if (arrivals->n == 0 && loose) nobody_arrives(w, b);
+    if (arrivals->n == 0) nobody_arrives(w, b);
     if ((uint64_t)arrivals->n * waits->n > PAIRS_MAX) return;
     for (uint32_t j = 0; arrivals->n && j < waits->n; j++) lone_condition(w, b, &waits->v[j]);
 }
@@ -281,8 +278,7 @@ static void no_group(Walk *w, const PStmt *s)
 
 void check_protocols(Compilation *c, const PKernel *k, Protocols *p)
 {
-    Walk w = {.c = c, .k = k, .p = p};
-    p->loose = arena_array(c->scratch, bool, k->barriers.n);
+    Walk w = {.c = c, .k = k, .p = p, .loose = arena_array(c->scratch, bool, k->barriers.n)};
     p->shared = arena_array(c->scratch, bool, k->tiles.n);
     p->writes = arena_array(c->scratch, Regions, k->tiles.n);
     w.arrivals = arena_array(c->scratch, Uses, k->barriers.n);
@@ -295,6 +291,6 @@ void check_protocols(Compilation *c, const PKernel *k, Protocols *p)
         p->shared[i] = p->shared[i] || (all & (all - 1)) != 0;
     }
     for (uint32_t i = 0; i < k->barriers.n; i++) check_barrier(&w, k->barriers.v[i]);
-    for (uint32_t i = 0; p->groups_loose && i < w.group_waits.n; i++)
+    for (uint32_t i = 0; i < w.group_waits.n; i++)
         if (!(w.groups & 1u << w.group_waits.v[i].role)) no_group(&w, w.group_waits.v[i].stmt);
 }

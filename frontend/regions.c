@@ -211,7 +211,8 @@ static bool one_tile(Env *e, const Expr *x, const Entity *ent)
 
 /* ---- peers ---- */
 
-const Sx *peer_rank(Env *e, const Expr *x)
+/* The operand of `peer(.., rank)`; NULL after an error. */
+static const Sx *peer_rank(Env *e, const Expr *x)
 {
     const PKernel *k = e->kernel;
     const Sx *rank = scalar(e, x->rhs);

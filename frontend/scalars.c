@@ -321,6 +321,45 @@ static const Sx *call(Env *e, const Expr *x)
     return NULL;
 }
 
+/* ---- cta, grid, cluster ---- */
+
+bool is_builtin_base(const Checked *ch, Name n) { return n == ch->n_cta || n == ch->n_grid || n == ch->n_cluster; }
+
+bool is_builtin_function(const Checked *ch, Name n)
+{
+    return n == ch->n_ceil || n == ch->n_min || n == ch->n_max || n == ch->n_sizeof;
+}
+
+/* cta.x, grid.x, cluster.rank .. */
+static const Sx *builtin_member(Env *e, const Expr *x)
+{
+    if (x->kind != EX_MEMBER || x->a->kind != EX_NAME) return NULL;
+    Name base = x->a->id.name;
+    bool cta = base == e->ch->n_cta, grid = base == e->ch->n_grid, cluster = base == e->ch->n_cluster;
+    if (!is_builtin_base(e->ch, base) || env_find(e, base)) return NULL;
+    const char *m = name_of(e, x->id.name);
+    int axis = m[0] && !m[1] ? m[0] - 'x' : -1;
+    if (!e->kernel || !e->kernel->grid[0]) {
+        diag_at(e->c->diags, E0210, x->span, "`%s.%s` has no value here: it belongs to a kernel's body",
+                name_of(e, base), m);
+        return NULL;
+    }
+    if (axis >= 0 && axis < 3) {
+        if (!cluster) grid_use(e, x->span);
+        if (grid) return e->kernel->grid[axis];
+        if (cluster && e->kernel->cluster[axis] == 1) return sx_const(e, 0, x->span);
+        return sx_new(e, cta ? SX_CTA : SX_CLUSTER, x->span, axis, NULL, NULL);
+    }
+    int64_t size = e->kernel->cluster[0] * e->kernel->cluster[1] * e->kernel->cluster[2];
+    if (cluster && strcmp(m, "size") == 0) return sx_const(e, size, x->span);
+    if (cluster && strcmp(m, "rank") == 0) return size == 1 ? sx_const(e, 0, x->span) : sx_new(e, SX_RANK, x->span, 0, NULL, NULL);
+    static const char *const members[] = {"x", "y", "z", "rank", "size"};
+    Diag *g = diag_at(e->c->diags, E0210, x->id.span, "`%s` has no member `%s`", name_of(e, base), m);
+    const char *near = spelling_nearest(m, members, cluster ? 5 : 3);
+    diag_fix(e->c->diags, g, "%s.%s", name_of(e, base), near ? near : "x");
+    return NULL;
+}
+
 /* ---- constants of modules ---- */
 
 /* Marks: a value that is being worked out, and one that is wrong, which has been reported. */
@@ -492,43 +531,7 @@ static const Sx *any_scalar(Env *e, const Expr *x)
     return NULL;
 }
 
-/* ---- cta, grid, cluster ---- */
-
-bool is_builtin_base(const Checked *ch, Name n) { return n == ch->n_cta || n == ch->n_grid || n == ch->n_cluster; }
-
-bool is_builtin_function(const Checked *ch, Name n)
-{
-    return n == ch->n_ceil || n == ch->n_min || n == ch->n_max || n == ch->n_sizeof;
-}
-
-const Sx *builtin_member(Env *e, const Expr *x)
-{
-    if (x->kind != EX_MEMBER || x->a->kind != EX_NAME) return NULL;
-    Name base = x->a->id.name;
-    bool cta = base == e->ch->n_cta, grid = base == e->ch->n_grid, cluster = base == e->ch->n_cluster;
-    if (!is_builtin_base(e->ch, base) || env_find(e, base)) return NULL;
-    const char *m = name_of(e, x->id.name);
-    int axis = m[0] && !m[1] ? m[0] - 'x' : -1;
-    if (!e->kernel || !e->kernel->grid[0]) {
-        diag_at(e->c->diags, E0210, x->span, "`%s.%s` has no value here: it belongs to a kernel's body",
-                name_of(e, base), m);
-        return NULL;
-    }
-    if (axis >= 0 && axis < 3) {
-        if (!cluster) grid_use(e, x->span);
-        if (grid) return e->kernel->grid[axis];
-        if (cluster && e->kernel->cluster[axis] == 1) return sx_const(e, 0, x->span);
-        return sx_new(e, cta ? SX_CTA : SX_CLUSTER, x->span, axis, NULL, NULL);
-    }
-    int64_t size = e->kernel->cluster[0] * e->kernel->cluster[1] * e->kernel->cluster[2];
-    if (cluster && strcmp(m, "size") == 0) return sx_const(e, size, x->span);
-    if (cluster && strcmp(m, "rank") == 0) return size == 1 ? sx_const(e, 0, x->span) : sx_new(e, SX_RANK, x->span, 0, NULL, NULL);
-    static const char *const members[] = {"x", "y", "z", "rank", "size"};
-    Diag *g = diag_at(e->c->diags, E0210, x->id.span, "`%s` has no member `%s`", name_of(e, base), m);
-    const char *near = spelling_nearest(m, members, cluster ? 5 : 3);
-    diag_fix(e->c->diags, g, "%s.%s", name_of(e, base), near ? near : "x");
-    return NULL;
-}
+/* ---- what must be known ---- */
 
 bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, int64_t *out)
 {

@@ -72,14 +72,9 @@ const TargetInfo *target_today(const TargetInfo *t)
     return t && t->today[0] ? target_find(t->today) : t;
 }
 
-size_t older_target_count(void)
+static size_t older_target_count(void)
 {
     return sizeof OLDER_TARGETS / sizeof OLDER_TARGETS[0];
-}
-
-const OlderTarget *older_target_at(size_t i)
-{
-    return &OLDER_TARGETS[i];
 }
 
 const char *target_nearest(const char *name)

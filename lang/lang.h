@@ -69,8 +69,6 @@ typedef struct OlderTarget { /* none of the asynchronous families */
     uint16_t sm;
     uint8_t min_version;
 } OlderTarget;
-size_t older_target_count(void);
-const OlderTarget *older_target_at(size_t i);
 const OlderTarget *older_target_find(const char *name);
 const char *target_nearest(const char *name); /* to a misspelt name, of all targets; or NULL */
 bool ptx_version_exists(unsigned version);    /* 86 = 8.6 */

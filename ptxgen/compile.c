@@ -621,6 +621,7 @@ const char *tilecc_target(size_t i)
         if (!target_at(k)->today[0] && i-- == 0) return target_at(k)->name;
     return NULL;
 }
+
 const char *tilecc_library(const char *module, size_t *size, const char **path)
 {
     size_t n;

@@ -201,8 +201,6 @@ void ptx_label(PtxWriter *w, const char *what, const char *name, uint32_t label)
 void ptx_line_end(PtxWriter *w);
 /* Text for a comment or string: PTX is ASCII, and strings have no escapes. */
 void ptx_ascii(Text *t, const char *s, size_t n, bool in_string);
-/* An identifier as part of a label. */
-void ptx_word(Text *t, const char *s);
 
 /* "[param_7]" into buf; without the brackets from its second character on. */
 enum { PTX_PARAM_ROOM = 24 };

@@ -294,7 +294,8 @@ bool ptx_illegal(const PtxWriter *w, InstrForm *form, Span *span)
 
 /* ---- labels, words ---- */
 
-void ptx_word(Text *t, const char *s)
+/* An identifier as part of a label. */
+static void put_word(Text *t, const char *s)
 {
     for (; *s; s++) {
         char c = *s;
@@ -309,7 +310,7 @@ static void put_label(Text *t, const char *what, const char *name, uint32_t labe
     text_str(t, what);
     text_char(t, '_');
     if (name && *name) {
-        ptx_word(t, name);
+        put_word(t, name);
         text_char(t, '_');
     }
     text_uint(t, label);

@@ -60,7 +60,7 @@ typedef struct Lower {
     struct DeviceMaps *device;   /* plan/device_maps.h */
     struct Accesses *accesses;   /* apart/apart.h */
     struct Sync *sync;           /* schedule/written/sync.h */
-    struct Sched *sched;         /* schedule/schedule.h; NULL where nothing is derived */
+    struct Sched *sched;         /* schedule/schedule.h */
 } Lower;
 
 #endif

@@ -279,7 +279,7 @@ int64_t map_bytes(Lower *L, uint32_t index, int64_t halo)
     return map_copy_bytes(&L->maps->descs.v[index], halo);
 }
 
-uint32_t policy_index(Lower *L, PPolicy *p)
+static uint32_t policy_index(Lower *L, PPolicy *p)
 {
     if (L->maps->pol_of[p->index]) return L->maps->pol_of[p->index] - 1;
     IrPolicy *q = vec_add(L->a, &L->ir->pols);

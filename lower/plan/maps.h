@@ -24,7 +24,6 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
 /* Do elements of a tensor that is stored to share memory? Says so in why. */
 bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why);
 int64_t map_bytes(Lower *L, uint32_t index, int64_t halo); /* that one copy adds to its barrier */
-uint32_t policy_index(Lower *L, PPolicy *p);
 void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi); /* the move's, or the derived one */
 
 /* ---- slices.c: interleaved layouts ---- */

@@ -62,8 +62,6 @@ bool cache_put(Cache *c, const CacheKey *k, const CacheEntry *e); /* false: it w
 
 /* ---- the folder ---- */
 
-typedef enum CacheFile { CACHE_FOREIGN, CACHE_ENTRY, CACHE_PART } CacheFile; /* a part: what a process writes, or wrote until it was killed */
-CacheFile cache_file(const char *name);
 /* The least recently used go until the others take up no more than the limit. */
 void cache_trim(Cache *c);
 /* Is the file an entry of this name, whole? NULL out: only looked at. false: *damaged, or it can't be read. */

@@ -101,8 +101,10 @@ void cache_close(Cache *c)
 
 /* ---- what is there ---- */
 
+typedef enum CacheFile { CACHE_FOREIGN, CACHE_ENTRY, CACHE_PART } CacheFile; /* a part: what a process writes, or wrote until it was killed */
+
 /* What has another name is nobody's business here: the folder may be one that holds something else, too. */
-CacheFile cache_file(const char *name)
+static CacheFile cache_file(const char *name)
 {
     size_t n = strspn(name, "0123456789abcdef");
     if (n != CACHE_NAME) return CACHE_FOREIGN;

@@ -177,8 +177,8 @@ static void label_notes(Lower *L, Diag *g, uint32_t bar)
 static void uneven(Lower *L, uint32_t bar, uint32_t arrivals, uint32_t waits)
 {
     const IrBar *b = &L->ir->bars.v[bar];
-    Diag *g = lower_error(L, E0713, b->span, "barrier `%s` gets %u arrivals where it is waited for %u times", b->name,
-                          arrivals, waits);
+    Diag *g = lower_error(L, E0713, b->span, "barrier `%s` gets %u arrival%s where it is waited for %u time%s", b->name,
+                          arrivals, arrivals == 1 ? "" : "s", waits, waits == 1 ? "" : "s");
     label_notes(L, g, bar);
     diag_fix(L->c->diags, g, "let every phase have the same number of arrivals, or use another barrier");
 }
