@@ -196,6 +196,12 @@ while read -r size padding stride dilation; do
     # shellcheck disable=SC2046
     case_ std.conv:im2col2 $(filter im2col2) -D im2col2.BC=32 x="$work/a.npy" cols="bf16[2,$p,$q,$((taps * 72))]:$work/b.npy" &&
         reshape b $((2 * p * q)),$((taps * 72)) c && columns a c $size $padding $stride $dilation
+    make u2 2,13,11,24 a
+    reshape a 2,1,13,11,24 c
+    # shellcheck disable=SC2046
+    case_ std.conv:im2col_narrow -D im2col_narrow.F=1 -D im2col_narrow.PD=0 $(filter im2col_narrow) -D im2col_narrow.C=24 -D im2col_narrow.BH=3 -D im2col_narrow.BW=4 \
+        x="$work/c.npy" cols="bf16[2,1,$p,$q,$((taps * 24))]:$work/b.npy" &&
+        reshape b $((2 * p * q)),$((taps * 24)) c && columns a c $size $padding $stride $dilation
     small f32 $((2 * p * q)),$((taps * 16)) 100 a
     reshape a 2,$p,$q,$((taps * 16)) c
     # shellcheck disable=SC2046
@@ -211,6 +217,8 @@ case_ std.conv:im2col1 -D im2col1.T=f32 -D im2col1.S=4 -D im2col1.SW=2 -D im2col
     reshape b 48,96 c && columns a c 4 3 2 1
 make f4 2,5,7,6,24 a
 case_ std.conv:im2col3 -D im2col3.T=f32 x="$work/a.npy" cols="f32[2,5,7,6,648]:$work/b.npy" && reshape b 420,648 c && columns a c 3,3,3 1,1,1 1,1,1 1,1,1
+case_ std.conv:im2col_narrow -D im2col_narrow.T=f32 -D im2col_narrow.C=24 -D im2col_narrow.DD=2 -D im2col_narrow.PD=2 x="$work/a.npy" cols="f32[2,5,7,6,648]:$work/b.npy" &&
+    reshape b 420,648 c && columns a c 3,3,3 2,1,1 1,1,1 2,1,1
 
 make f4 50,72 a
 case_ std.halo:halo2 -D halo2.BH=16 -D halo2.BW=32 x="$work/a.npy" y="f32[4,3,18,40]:$work/b.npy" && tiled a b 16,32 1,4

@@ -653,6 +653,26 @@ def _channels(c, itemsize):
     return min(most, max(-(-c // unit), 1) * unit)
 
 
+def _narrow(pixel, made, images, size, stride, dilation):
+    """Rows and columns of the outputs that a CTA makes by threads of pixels of so few bytes: a warp has work at each tap, and 4 KB or more are stored. None where copies are as fast, or
+    it would read too much."""
+    column = pixel * math.prod(size)
+    large = images * math.prod(made) * column > 32 << 20
+    if pixel > 64 and not (large and pixel <= 128 and column <= 1536) or max(stride) > 8:
+        return None
+    outputs = 8
+    while outputs * pixel < 512 or outputs * column * 2 <= 4608:
+        outputs *= 2
+    height = 1
+    while len(made) > 1 and height * height * 8 <= outputs and height < made[-2]:
+        height *= 2
+    width = outputs // height
+    while width // 2 >= made[-1]:
+        width //= 2
+    read = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip((1, height, width)[-len(made) :], stride, size, dilation)]
+    return (height, width) if height * width * column <= 32768 and max(read) <= 256 and math.prod(read) * pixel <= 16384 else None
+
+
 def im2col(x, size, stride=1, padding=0, dilation=1):
     """Columns of a convolution of x [N, (D, H,) W, C]: out [N, .., pixels, taps * C], tap by tap in the filter's order, zeros around. Numbers, or one per dimension of space."""
     n = len(x.shape) - 2
@@ -664,9 +684,15 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
     for k in size:
         taps *= k
     y = _empty(x, (x.shape[0], *made, taps * x.shape[-1]))
-    bc = _channels(x.shape[-1], _size(x))
-    k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=bc, **_defines(n, size, stride, padding, dilation))
-    _launch(k, x, y)
+    c, itemsize = x.shape[-1], _size(x)
+    tile = _narrow(int(c) * itemsize, made, x.shape[0], size, stride, dilation)
+    if tile is None:
+        k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=_channels(c, itemsize), **_defines(n, size, stride, padding, dilation))
+        _launch(k, x, y)
+    else:
+        ones, space = (1,) * (3 - n), (slice(None),) + (None,) * (3 - n)
+        f = _defines(3, ones + size, ones + stride, (0,) * (3 - n) + padding, ones + dilation)
+        _launch(_kernel("conv", "im2col_narrow", T=a.dtype, C=c, BH=tile[0], BW=tile[1], **f), x[space], y[space])
     return y
 
 
