@@ -155,15 +155,15 @@ static tile_status cuda_variable(tile_device *d, void *module, const char *name,
     return s;
 }
 
-enum { PORTABLE_CLUSTER = 8 }; /* CUDA C++ Programming Guide, Thread Block Clusters */
+enum { PORTABLE_CLUSTER = 8, UNASKED_SMEM = 48 << 10 }; /* CUDA C++ Programming Guide, Thread Block Clusters, Shared Memory */
 
 static tile_status prepare_function(CudaDevice *c, void *module, const char *entry, uint32_t smem,
                                     uint32_t cluster_size, void **function, tile_error *err)
 {
     CuFunction f = NULL;
     CALL(c, err, "cuModuleGetFunction", ModuleGetFunction(&f, (CuModule)module, entry));
-    /* More than the GPU has is left to the launch's own checks, which name the limit. */
-    if (smem && smem <= (uint32_t)c->base.limits.max_smem)
+    /* More than the GPU has is left to the launch's own checks, which name the limit; up to 48 KB nobody has to ask. */
+    if (smem > UNASKED_SMEM && smem <= (uint32_t)c->base.limits.max_smem)
         CALL(c, err, "cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
              FuncSetAttribute(f, CU_FUNC_MAX_DYNAMIC_SMEM, (int)smem));
     if (cluster_size > PORTABLE_CLUSTER)

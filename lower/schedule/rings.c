@@ -109,7 +109,6 @@ static void size_pipe(Lower *L, Pipe *p)
     bytes *= p->batch;
     int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
     int64_t lead = ceil_div(FLIGHT_BYTES, bytes * ctas);
-    if (ctas > 1 && lead < 2) lead = 2; /* each of them loads while it stores: tiles of 28 KB take 0.8 to 0.99 of the time on the H100 */
     if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
     FOR_RINGS_AT(L, &p->st->body, AG_NONE, r) {
         if (r->kept) continue;

@@ -215,7 +215,7 @@ typedef struct tile_launch_facts { /* texts are static */
     const char *pick;   /* why that one: with it the launch has at least pick_least "bytes" that are moved, or more than pick_least */
     int64_t pick_least; /* times the "L2", or at least pick_least "CTAs" or "bytes per SM"; NULL: no condition of another schedule holds */
     int picked_for_gpu; /* the condition is one for this very GPU: tilecc tune has measured it */
-    uint32_t threads, smem; /* threads and bytes of shared memory of a CTA in that schedule */
+    uint32_t threads, smem; /* threads and bytes of shared memory of a CTA in that launch */
 } tile_launch_facts;
 /* What tile_launch would launch. Makes the same checks and launches nothing. */
 TILE_API tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err);

@@ -291,6 +291,45 @@ static void old_drivers_deal_statically(void **state)
     close_world(w);
 }
 
+/* ---- CTAs of one iteration each ---- */
+
+/* Of many CTAs that move 8 KB each no more than 16 are on an SM, where the L2 holds what they move: 7 * 16 = 112 on these 7 SMs. */
+static void few_ctas_of_an_sm(void **state)
+{
+    (void)state;
+    fake.sms = 7;
+    fake.l2 = 3 << 20;
+    World *w = open_world(&(Variant){.smem = 4096, .hints = true});
+    tile_launch_facts f;
+    fake.sms = fake.l2 = 0;
+    assert_int_equal(launch(w, 32, 112 * 64), TILE_OK);
+    assert_int_equal(fake.config.smem, 4096);
+    assert_int_equal(launch(w, 32, 113 * 64), TILE_OK);
+    assert_int_equal(fake.config.smem, 12800); /* 16 of them with the 1024 bytes of the system's fit into 228 KB, 17 do not */
+    assert_in_range(228 << 10, 16 * (12800 + 1024), 17 * (12800 + 1024) - 1);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+    assert_int_equal(f.smem, 12800);
+    assert_int_equal(launch(w, 64, 128 * 64), TILE_OK); /* 2 MiB: two thirds of the L2 */
+    assert_int_equal(fake.config.smem, 12800);
+    assert_int_equal(launch(w, 64, 129 * 64), TILE_OK);
+    assert_int_equal(fake.config.smem, 4096);
+    close_world(w);
+
+    static const Variant OTHERS[] = {{.smem = 13000, .hints = true}, /* no more than 16 have room */
+                                     {.smem = 4096},                  /* nobody knows what it moves */
+                                     {.smem = 4096, .hints = true, .cluster = 2},
+                                     {.smem = 4096, .hints = true, .deal = MF_DEAL_STATIC, .per_sm = 2}};
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        fake_reset();
+        fake.sms = 7;
+        fake.l2 = 3 << 20;
+        w = open_world(&OTHERS[i]);
+        assert_int_equal(launch(w, 32, 114 * 64), TILE_OK);
+        assert_int_equal(fake.config.smem, OTHERS[i].smem);
+        close_world(w);
+    }
+}
+
 /* ---- hints ---- */
 
 static void hints_follow_the_traffic(void **state)
@@ -430,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup(captured_launches_share_nothing, setup),
         cmocka_unit_test_setup(threads_have_default_streams, setup),
         cmocka_unit_test_setup(old_drivers_deal_statically, setup),
+        cmocka_unit_test_setup(few_ctas_of_an_sm, setup),
         cmocka_unit_test_setup(hints_follow_the_traffic, setup),
         cmocka_unit_test_setup(the_launch_takes_a_schedule, setup),
         cmocka_unit_test_setup(what_was_measured_counts, setup),
