@@ -103,7 +103,7 @@ void explain_moves(Lower *L)
 {
     FOR_MOVES(L->sched, p) {
         PMoveKind kind = p->st->move->kind;
-        const char *whole = p->across && p->across->whole ? ", all iterations of a batch at once" : "", *role = p->role ? p->role : AGENTS[p->agent];
+        const char *whole = planned_across(p) && planned_across(p)->whole ? ", all iterations of a batch at once" : "", *role = p->role ? p->role : AGENTS[p->agent];
         if (p->agent == AG_NONE) {
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
         } else if ((kind == MOVE_PEER || kind == MOVE_FILL) && p->st->move->dst.peer) {

@@ -262,9 +262,7 @@ static void walk_pipe(Lower *L, const PStmt *st)
     Sched *s = sched(L);
     Pipe *p = pipe_of(L, st);
     if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
-    if (s->planning) p->from = s->moves.n;
     deal_walk(L, p);
-    if (s->planning) p->end = s->moves.n;
 }
 
 static void statement(Lower *L, const PStmt *st)
@@ -347,14 +345,20 @@ static void statements(Lower *L, const PBlock *b, const BodyPart *part)
     }
 }
 
-static void open_turn(Lower *L, const PStmt *loop, const Pipe *pipe, bool looped)
+static void open_turn(Lower *L, const PStmt *loop, Pipe *pipe)
 {
     Sched *s = sched(L);
+    bool dealt = pipe && pipe->across;
     if (s->depth + 1 >= CHAIN_MAX) lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
     else s->depth++;
     Link *chain = arena_array(L->a, Link, s->depth + 1), *last = &chain[s->depth];
     memcpy(chain, s->chain, s->depth * sizeof *chain);
-    *last = (Link){.block = &loop->body, .loop = loop, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
+    *last = chain[s->depth - 1];
+    if (dealt) last->across = pipe;
+    last->looped |= !dealt || pipe->deal != DEAL_LAUNCH;
+    last->block = &loop->body;
+    last->loop = loop;
+    last->pipe = pipe;
     s->chain = chain;
     for (int a = 0; a < AG_COUNT && last->looped; a++)
         if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
@@ -400,20 +404,16 @@ static void close_turn(Lower *L, const Before *before, bool ids)
 void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
 {
     Sched *s = sched(L);
-    Pipe *outer = s->across;
     Opnd open = s->open;
-    bool across = p && p->across;
     s->open = opnd_imm(1);
-    if (across) s->across = p;
     Before before = before_turn(L, st);
-    open_turn(L, st, p, !across || p->deal != DEAL_LAUNCH);
+    open_turn(L, st, p);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
         if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
     statements(L, &st->body, part);
     if (!s->planning && !part) walk_end(L, &st->body);
-    close_turn(L, &before, !across);
+    close_turn(L, &before, !(p && p->across));
     s->open = open;
-    s->across = outer;
 }
 
 void walk_block(Lower *L, const PBlock *b)

@@ -53,7 +53,7 @@ void batch_find(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
         bool any = false, all = p->batch > 1 && !carries(&p->st->body, &p->st->body);
-        FOR_MOVES_OF(s, p, m) {
+        FOR_MOVES_OF(s, p->use, m) {
             if (!all || !works(m->st)) continue;
             any = true;
             all = m->st->move->value_sx == NULL && alike(L, &m->mi) && alike(L, m->other) && own(s, p, m->other->tile);

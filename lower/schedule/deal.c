@@ -22,7 +22,7 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
     Pipe *p = loop_use(L, st)->pipe;
     if (p) return p;
     p = loop_use(L, st)->pipe = arena_new(L->a, Pipe);
-    *p = (Pipe){.st = st, .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE};
+    *p = (Pipe){.st = st, .use = loop_use(L, st), .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
         p->order[i] = (uint8_t)i;
         p->index[i] = pipe_index(st->pipe, i);
@@ -89,7 +89,7 @@ static void choose_order(Lower *L, Pipe *p)
 {
     const Planned *best = NULL;
     int64_t least = INT64_MAX;
-    FOR_MOVES_OF(L->sched, p, m) {
+    FOR_MOVES_OF(L->sched, p->use, m) {
         PMoveKind kind = m->st->move->kind;
         if (kind != MOVE_LOAD && kind != MOVE_STORE) continue;
         int64_t n = run_of(L, &m->mi);
@@ -206,7 +206,7 @@ static uint32_t few_per_sm(Lower *L)
     int64_t bytes = 0;
     if (!L->k->alternatives || L->k->alternative > 0 || L->k->wish || L->ir->mf.traffic == 0) return 0;
     FOR_MOVES(s, m) {
-        bool direct = m->across && planned_block(m) == &m->across->st->body;
+        bool direct = planned_across(m) && planned_block(m) == &planned_across(m)->st->body;
         if (direct && m->agent == AG_LOAD && m->naround == 0) bytes += m->bytes;
     }
     int64_t n = bytes ? (FLIGHT_BYTES + bytes - 1) / bytes : 0;

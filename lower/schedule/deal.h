@@ -6,13 +6,19 @@
 
 struct Planned; /* moves.h */
 
+typedef struct LoopUse { /* what a loop holds */
+    uint32_t from, end; /* its moves */
+    uint8_t agents;     /* bits of Agent */
+    bool sets;          /* variables */
+    struct Pipe *pipe;  /* that it is, once it was walked through */
+} LoopUse;
 typedef struct Pipe { /* a pipeline statement */
     const PStmt *st;
+    const LoopUse *use;
     PStmt index[PIPE_INDICES];   /* as loops, for ranges and atoms */
     uint8_t order[PIPE_INDICES]; /* in which iterations are dealt: slowest index first */
     int64_t batch;
     bool across;
-    uint32_t from, end;        /* its moves */
     bool whole;                /* a batch of it goes statement by statement: batch.c */
     bool reduces;              /* its working role reduces into global memory */
     PDeal deal;

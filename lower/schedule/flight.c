@@ -78,7 +78,7 @@ static Flight *flights(Lower *L)
 /* Could the `for` be dealt with the pipeline that it is all of? */
 static bool deals(Lower *L, const Ring *r, const PStmt *loop)
 {
-    const Pipe *across = r->fill->across;
+    const Pipe *across = planned_across(r->fill);
     bool all = across && loop->kind == P_FOR && across->st->body.first == loop && loop->next == NULL &&
                across->st->pipe->n < PIPE_INDICES;
     return all && ((scalar_uses(L, loop->lo) | scalar_uses(L, loop->value)) & (USE_LOAD | USE_INDEX | USE_VAR)) == 0;

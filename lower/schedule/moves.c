@@ -93,10 +93,11 @@ static void finish_threads(Lower *L, Planned *p)
 {
     const Sched *s = L->sched;
     Workers by = {.threads = s->warps[AG_WORK] * 32, .batch = 1};
-    if (p->across && p->across->whole) {
-        by.batch = p->across->batch;
-        by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
-        by.pitch_to = batch_pitch(L, p->across, p->other->tile);
+    const Pipe *across = planned_across(p);
+    if (across && across->whole) {
+        by.batch = across->batch;
+        by.pitch_from = batch_pitch(L, across, p->mi.tile);
+        by.pitch_to = batch_pitch(L, across, p->other->tile);
     }
     if (p->copies.g) {
         plan_global_work(L, &p->mi, p->copies.g, by.threads, &p->plan);
@@ -242,7 +243,6 @@ static Planned *plan_new(Lower *L, const PStmt *st)
     vec_push(L->a, &s->moves, p);
     p->chain = s->chain;
     p->depth = s->depth;
-    p->across = s->across;
     p->role = s->source;
     if (!L->derived) sync_note(L, st);
     p->around = arena_array(L->a, Around, L->sync->around.n);

@@ -16,6 +16,7 @@ typedef struct Link { /* a block around a move whose iteration is a turn */
     const PBlock *block;
     const PStmt *loop; /* whose body it is, or NULL */
     const Pipe *pipe;  /* that that is, or NULL */
+    Pipe *across;      /* the dealt one, that or around it; NULL: none */
     bool looped;
 } Link;
 typedef struct Planned { /* a move, in the order in which the walks meet it */
@@ -26,7 +27,6 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     uint32_t naround;
     uint32_t access;    /* number in Accesses.all */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
-    Pipe *across;
     MoveInfo mi, *other; /* between tiles: the source, the destination; or NULL */
     Copies copies;
     Agent agent;
@@ -49,6 +49,11 @@ static inline bool planned_within(const Planned *p, const PBlock *b, uint32_t de
 static inline const PBlock *planned_block(const Planned *p)
 {
     return p->chain[p->depth].block;
+}
+
+static inline Pipe *planned_across(const Planned *p)
+{
+    return p->chain[p->depth].across;
 }
 
 /* Bytes that arrive of it, of all CTAs that bring a share. */

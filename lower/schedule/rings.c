@@ -25,7 +25,7 @@ static int64_t turn_bytes(Lower *L, const PBlock *b)
 static bool batchable(Lower *L, const Pipe *p)
 {
     if (!p->across || p->deal == DEAL_LAUNCH) return false;
-    FOR_MOVES_OF(L->sched, p, m) {
+    FOR_MOVES_OF(L->sched, p->use, m) {
         bool direct = planned_block(m) == &p->st->body;
         if (is_rows4(m->st->move) && m->copies.t && m->copies.t->npieces >= GROUPS_DEALT) return false;
         if (m->dst && m->dst->kept) return false;
@@ -40,7 +40,7 @@ static bool batchable(Lower *L, const Pipe *p)
 static bool streams(Lower *L, const Pipe *p, bool *tensor)
 {
     *tensor = false;
-    FOR_MOVES_OF(L->sched, p, m) {
+    FOR_MOVES_OF(L->sched, p->use, m) {
         if (m->st->move->kind != MOVE_LOAD) continue;
         *tensor |= m->copies.t != NULL;
         for (int d = 0; d < m->mi.rank; d++)
@@ -52,7 +52,7 @@ static bool streams(Lower *L, const Pipe *p, bool *tensor)
 /* Neither work by threads nor reductions. */
 static bool only_copies(const Sched *s, const Pipe *p)
 {
-    FOR_MOVES_OF(s, p, m)
+    FOR_MOVES_OF(s, p->use, m)
         if (planned_by_threads(m) || move_by_tensor_core(m->st->move) || m->st->move->reduce >= 0) return false;
     return true;
 }

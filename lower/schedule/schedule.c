@@ -40,19 +40,20 @@ static void hints(Lower *L)
     Sched *s = L->sched;
     if (L->k->hints < 0 && L->c->hints == 0) return;
     FOR_MOVES(s, p)
-        if (p->across && p->st->move->kind == MOVE_STORE && p->st->move->reduce >= 0) p->across->reduces = true;
+        if (planned_across(p) && p->st->move->kind == MOVE_STORE && p->st->move->reduce >= 0) planned_across(p)->reduces = true;
     FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
-        bool direct = p->across && planned_block(p) == &p->across->st->body;
+        const Pipe *across = planned_across(p);
+        bool direct = across && planned_block(p) == &across->st->body;
         if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
-        if (kind == MOVE_LOAD) p->mi.hint = p->across->reduces || is_im2col(p->st->move) ? HINT_FIRST : HINT_LAST;
+        if (kind == MOVE_LOAD) p->mi.hint = across->reduces || is_im2col(p->st->move) ? HINT_FIRST : HINT_LAST;
         if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
     }
 }
 
 static bool dealt_to_lanes(const Planned *p)
 {
-    if (p->across && p->across->batch > 1) return true;
+    if (planned_across(p) && planned_across(p)->batch > 1) return true;
     const TensorPlan *t = p->copies.t;
     if (p->agent != AG_NONE && t) return t->device || (is_rows4(p->st->move) && t->npieces > 1); /* a warp makes maps */
     return p->agent != AG_NONE && p->copies.b && p->copies.b->loop;

@@ -56,12 +56,6 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool unread, unwritten, unseen; /* the same: groups may still read tiles, or write; no fence since for loads of what they wrote */
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
-typedef struct LoopUse { /* what a loop holds */
-    uint32_t from, end; /* its moves */
-    uint8_t agents; /* bits of Agent */
-    bool sets;      /* variables */
-    Pipe *pipe;     /* that it is, once it was walked through */
-} LoopUse;
 typedef struct Sched {
     bool planning;
     bool alone;          /* one thread does all: every tile is kept */
@@ -80,7 +74,6 @@ typedef struct Sched {
     const Link *chain;   /* of the block that is walked; depth + 1 */
     uint32_t depth;
     VEC(Pipe *) pipes;
-    Pipe *across;        /* open one */
     uint32_t nacross;
     LoopUse *loops;      /* loop_use() */
     Opnd team_step;      /* static dealing: from iteration to iteration of this team */
@@ -100,8 +93,8 @@ typedef struct Sched {
 
 #define FOR_RINGS(s, r) for (Ring *r = (s)->rings; r < (s)->rings + (s)->nrings; r++)
 #define FOR_MOVES(s, p) for (Planned *p = planned_at(s, 0); p; p = planned_at(s, p->st->id + 1))
-#define FOR_MOVES_OF(s, pipe, p)                                                                                       \
-    for (Planned *p = planned_at(s, (pipe)->from); p && p->st->id < (pipe)->end; p = planned_at(s, p->st->id + 1))
+#define FOR_MOVES_OF(s, loop, p)                                                                                       \
+    for (Planned *p = planned_at(s, (loop)->from); p && p->st->id < (loop)->end; p = planned_at(s, p->st->id + 1))
 static inline Planned *planned_at(const Sched *s, uint32_t i)
 {
     return i < s->moves.n ? s->moves.v[i] : NULL;

@@ -203,8 +203,8 @@ static bool certainly_meet(const PRegion *a, const PRegion *b)
 /* What is sent and what threads write lie with two roles that nothing orders within a turn. */
 static void check_sent(const Planned *send)
 {
-    if (send->agent != AG_SEND || !send->src) return;
     const Ring *r = send->src;
+    if (send->agent != AG_SEND || r == NULL || !r->thread_writes) return;
     for (uint32_t i = 0; i < r->moves.n; i++) {
         const Planned *p = r->moves.v[i];
         if (p->agent != AG_WORK || p->dst != send->src) continue;

@@ -19,11 +19,11 @@ void role_tensor_fence(Lower *L, IrOrder o)
 void written_turn(Lower *L, const PStmt *loop)
 {
     const Sched *s = L->sched;
-    for (uint32_t i = loop_use(L, loop)->from; i < loop_use(L, loop)->end; i++) {
-        const PMove *mv = s->moves.v[i]->st->move;
+    FOR_MOVES_OF(s, loop_use(L, loop), p) {
+        const PMove *mv = p->st->move;
         if (mv->kind != MOVE_STORE) continue;
         s->now->unwritten = s->now->unseen = true;
-        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
+        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, p->src);
     }
 }
 
