@@ -185,19 +185,10 @@ static void branches(Lower *L, const PStmt *st, Opnd cond)
 
 static void branch(Lower *L, const PStmt *st)
 {
-    Sched *s = sched(L);
+    const Sched *s = sched(L);
     Opnd cond = value_pred(L, st->value);
-    uint8_t active = s->active;
-    if (s->planning || !uses_apart(s, st)) {
-        branches(L, st, cond);
-        return;
-    }
-    for (int a = 0; a < AG_COUNT; a++) {
-        if (!(active >> a & 1)) continue;
-        s->active = (uint8_t)(1u << a);
-        branches(L, st, cond);
-    }
-    s->active = active;
+    if (s->planning || !uses_apart(s, st)) branches(L, st, cond);
+    else FOR_AGENTS_APART(L, a) branches(L, st, cond);
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
@@ -208,24 +199,19 @@ static void refuse(Lower *L, const PStmt *st, const char *what)
     diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
 }
 
-static bool vars_set_in(const PBlock *b)
-{
-    for (const PStmt *s = b->first; s; s = s->next)
-        if (s->kind == P_SET || vars_set_in(&s->body) || vars_set_in(&s->other)) return true;
-    return false;
-}
-
 bool walk_enter(const Lower *L, const PStmt *st, int agent)
 {
     const LoopUse *use = loop_use(L, st);
     return use->sets || use->agents >> agent & 1;
 }
 
-static void note_loop(Lower *L, const PStmt *st, uint32_t from)
+/* from, nvars, set: what there was in front of it. */
+static void note_loop(Lower *L, const PStmt *st, uint32_t from, uint32_t nvars, uint32_t set)
 {
     Sched *s = sched(L);
     LoopUse *in = loop_use(L, st);
-    in->sets = vars_set_in(&st->body);
+    in->sets = s->set < nvars;
+    if (set < s->set) s->set = set;
     in->from = from;
     in->end = s->moves.n;
     if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in->agents |= 1u << AG_LOAD; /* tickets are drawn there */
@@ -268,10 +254,12 @@ static void walk_pipe(Lower *L, const PStmt *st)
 static void statement(Lower *L, const PStmt *st)
 {
     Sched *s = sched(L);
-    uint32_t from = s->moves.n;
+    uint32_t from = s->moves.n, nvars = s->nvars, set = s->set;
     uint8_t outer = s->active;
+    bool loop = st->kind == P_FOR || st->kind == P_PIPELINE;
     L->stmt = st;
-    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !enter(L, st)) return;
+    if (loop && !s->planning && !enter(L, st)) return;
+    if (loop) s->set = UINT32_MAX;
     switch (st->kind) {
     case P_LET: lower_let(L, st); break;
     case P_VIEW:
@@ -279,7 +267,11 @@ static void statement(Lower *L, const PStmt *st)
         else FOR_AGENTS(L, a) device_view(L, st);
         break;
     case P_VAR:
-    case P_SET: lower_assign(L, st); break;
+    case P_SET:
+        if (st->kind == P_VAR) s->nvars = st->id + 1;
+        else if (st->id < s->set) s->set = st->id;
+        lower_assign(L, st);
+        break;
     case P_FOR: walk_loop(L, st, NULL); break;
     case P_IF: branch(L, st); break;
     case P_MOVE:
@@ -305,7 +297,7 @@ static void statement(Lower *L, const PStmt *st)
         break;
     case P_ROLES: written_roles(L, st); break; /* stands alone: the front end refuses pipelines and moves beside it */
     }
-    if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
+    if (loop && s->planning) note_loop(L, st, from, nvars, set);
     s->active = outer;
 }
 
@@ -360,8 +352,7 @@ static void open_turn(Lower *L, const PStmt *loop, Pipe *pipe)
     last->loop = loop;
     last->pipe = pipe;
     s->chain = chain;
-    for (int a = 0; a < AG_COUNT && last->looped; a++)
-        if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
+    if (last->looped) FOR_AGENTS(L, a) s->now->dirty = s->shape[a] == SHAPE_THREADS;
 }
 
 typedef struct Before { /* a loop, which may not run */
@@ -390,14 +381,15 @@ static void close_turn(Lower *L, const Before *before, bool ids)
     s->depth = before->depth;
     for (uint32_t i = 0; i < before->n; i++) agent_reads(L, before->readers[i]);
     agent_readers_youngest(L);
-    for (int a = 0; a < AG_COUNT; a++) {
-        if (!(s->active >> a & 1)) continue;
-        s->state[a].id_read |= ids && before->agent[a].id_read;
-        s->state[a].unfenced |= before->agent[a].unfenced;
-        s->state[a].stored |= before->agent[a].stored;
-        s->state[a].unread |= before->agent[a].unread;
-        s->state[a].unwritten |= before->agent[a].unwritten;
-        s->state[a].unseen |= before->agent[a].unseen;
+    FOR_AGENTS(L, a)
+    {
+        const AgentState *was = &before->agent[a];
+        s->now->id_read |= ids && was->id_read;
+        s->now->unfenced |= was->unfenced;
+        s->now->stored |= was->stored;
+        s->now->unread |= was->unread;
+        s->now->unwritten |= was->unwritten;
+        s->now->unseen |= was->unseen;
     }
 }
 
@@ -408,8 +400,7 @@ void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
     s->open = opnd_imm(1);
     Before before = before_turn(L, st);
     open_turn(L, st, p);
-    for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
-        if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
+    if (part && p->whole) FOR_AGENTS(L, a) s->now->dirty = before.agent[a].dirty; /* no turn but a piece of one */
     statements(L, &st->body, part);
     if (!s->planning && !part) walk_end(L, &st->body);
     close_turn(L, &before, !(p && p->across));

@@ -10,21 +10,6 @@ static bool works(const PStmt *st)
     return st->kind == P_MOVE && move_by_threads(st->move); /* none moves to or from a tensor: rings.c */
 }
 
-static bool declares(const PBlock *b, uint32_t id)
-{
-    for (const PStmt *s = b->first; s; s = s->next)
-        if ((s->kind == P_VAR && s->id == id) || declares(&s->body, id) || declares(&s->other, id)) return true;
-    return false;
-}
-
-/* Variables that an iteration leaves to the next one. */
-static bool carries(const PBlock *body, const PBlock *b)
-{
-    for (const PStmt *s = b->first; s; s = s->next)
-        if ((s->kind == P_SET && !declares(body, s->id)) || carries(body, &s->body) || carries(body, &s->other)) return true;
-    return false;
-}
-
 /* The same part of a tile in each iteration, with room for one more dimension; of tiles that lie without gaps where swizzled
  * patterns or panels run through them. */
 static bool alike(const Lower *L, const MoveInfo *mi)
@@ -52,7 +37,7 @@ void batch_find(Lower *L)
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
-        bool any = false, all = p->batch > 1 && !carries(&p->st->body, &p->st->body);
+        bool any = false, all = p->batch > 1 && !p->use->sets;
         FOR_MOVES_OF(s, p->use, m) {
             if (!all || !works(m->st)) continue;
             any = true;
@@ -112,13 +97,10 @@ static void in_parts(Lower *L, Pipe *p)
 
 void batch_turn(Lower *L, Pipe *p)
 {
-    Sched *s = L->sched;
     const PBlock *b = &p->st->body;
     BodyPart all = {.first = b->first};
-    uint8_t active = s->active;
-    for (int a = 0; a < AG_COUNT; a++) {
-        if (!(active >> a & 1)) continue;
-        s->active = (uint8_t)(1u << a);
+    FOR_AGENTS_APART(L, a)
+    {
         sched_as(L, (Agent)a);
         walk_begin(L, b);
         if (p->whole && a == AG_WORK) in_parts(L, p);
@@ -126,5 +108,4 @@ void batch_turn(Lower *L, Pipe *p)
         walk_end(L, b);
     }
     sched_as(L, AG_NONE);
-    s->active = active;
 }

@@ -59,14 +59,11 @@ static bool total_of(Lower *L, Pipe *p)
     return true;
 }
 
-static const PStmt *asks_ahead(const PBlock *b)
+/* The first move that asks for what comes later. */
+static const PStmt *asks_ahead(const Sched *s, const Pipe *p)
 {
-    for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE && s->move->ahead > 0) return s;
-        const PStmt *inside = asks_ahead(&s->body);
-        if (inside == NULL) inside = asks_ahead(&s->other);
-        if (inside) return inside;
-    }
+    FOR_MOVES_OF(s, p->use, m)
+        if (m->st->move->ahead > 0) return m->st;
     return NULL;
 }
 
@@ -149,7 +146,7 @@ static PDeal best_deal(const Lower *L, bool drawn)
 
 static void choose_deal(Lower *L, Pipe *p)
 {
-    const PStmt *ahead = asks_ahead(&p->st->body);
+    const PStmt *ahead = asks_ahead(L->sched, p);
     bool one_by_one = p->deal == DEAL_TICKET || p->deal == DEAL_CLC;
     if (p->deal == DEAL_TICKET && L->sched->nacross > 1)
         misfit(L, p, "a launch has one counter of tickets, for one pipeline", other_across(L, p), "another one");

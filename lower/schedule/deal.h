@@ -9,7 +9,7 @@ struct Planned; /* moves.h */
 typedef struct LoopUse { /* what a loop holds */
     uint32_t from, end; /* its moves */
     uint8_t agents;     /* bits of Agent */
-    bool sets;          /* variables */
+    bool sets;          /* variables from outside of it */
     struct Pipe *pipe;  /* that it is, once it was walked through */
 } LoopUse;
 typedef struct Pipe { /* a pipeline statement */

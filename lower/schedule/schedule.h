@@ -75,6 +75,7 @@ typedef struct Sched {
     uint32_t depth;
     VEC(Pipe *) pipes;
     uint32_t nacross;
+    uint32_t nvars, set; /* planning: variables declared so far; the first of them that the loop at hand sets */
     LoopUse *loops;      /* loop_use() */
     Opnd team_step;      /* static dealing: from iteration to iteration of this team */
     Opnd id;             /* the iteration's number in an across-grid pipeline */
@@ -110,6 +111,10 @@ void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NON
 #define FOR_AGENTS(L, a)                                                                                               \
     for (Agent a = AG_LOAD, before_ = (L)->sched->role; a < AG_COUNT || (sched_as(L, before_), false); a++)           \
         if ((L)->sched->active >> a & 1 && (sched_as(L, a), true))
+/* The same, one after the other: each is the only one that goes through what stands here. */
+#define FOR_AGENTS_APART(L, a)                                                                                         \
+    for (unsigned a = AG_LOAD, all_ = (L)->sched->active; a < AG_COUNT || ((L)->sched->active = (uint8_t)all_, false); a++) \
+        if (all_ >> a & 1 && ((L)->sched->active = (uint8_t)(1u << a), true))
 void walk_body(Lower *L);                   /* the whole program */
 void walk_block(Lower *L, const PBlock *b); /* .. or a role of the source */
 void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */

@@ -315,25 +315,16 @@ static void pipeline(Versions *v, const PStmt *st, int i)
     else walk(v, &st->body);
 }
 
-/* Tiles from outside that the body writes: which iteration was the last one, and in which CTA, is open. */
-static void forget_outer(Versions *v, const PStmt *across, const PBlock *b)
-{
-    for (const PStmt *s = b->first; s; s = s->next) {
-        const PTile *tile = s->kind == P_MOVE ? s->move->dst.tile : NULL;
-        if (tile && !tile->pipe) {
-            TileRecord *t = &v->tiles[tile->index];
-            t->across = across;
-            t->last = 0;
-        }
-        forget_outer(v, across, &s->body);
-        forget_outer(v, across, &s->other);
-    }
-}
-
+/* Of tiles from outside that the body writes it is open which iteration was the last one, and in which CTA. */
 static void across_grid(Versions *v, const PStmt *st)
 {
     v->across = st;
-    forget_outer(v, st, &st->body);
+    FOR_MOVES_OF(v->L->sched, loop_use(v->L, st), p) {
+        const PTile *tile = p->st->move->dst.tile;
+        if (tile == NULL || tile->pipe) continue;
+        v->tiles[tile->index].across = st;
+        v->tiles[tile->index].last = 0;
+    }
     pipeline(v, st, 0);
     v->across = NULL;
 }
