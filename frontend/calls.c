@@ -235,6 +235,14 @@ static bool bind_arguments(Env *caller, Env *inner, const Item *fn, const ExprLi
     return ok;
 }
 
+/* ---- where it is ---- */
+
+void call_notes(Compilation *c, Diag *g, const PStmt *s)
+{
+    for (const CallFrame *f = s->frame; f; f = f->outer)
+        diag_note(c->diags, g, f->call, "in `%s`, called here", names_text(c->names, f->fn));
+}
+
 /* ---- the call ---- */
 
 /* What is reported while a function is inlined says where it was called; long chains lose their middle. */

@@ -302,7 +302,6 @@ typedef struct Protocols {
 } Protocols;
 void check_protocols(Compilation *c, const PKernel *k, Protocols *p);
 void check_collective(Compilation *c, PKernel *k); /* sets var_dims */
-void call_notes(Compilation *c, Diag *g, const PStmt *s); /* "in `f`, called here" */
 
 /* assigned.c */
 void check_assigned(Compilation *c, const PKernel *k);

@@ -231,12 +231,7 @@ static void multicast(Collective *a, const PStmt *s)
         if (left_out(a, r)) continue;
         known = value_at(a, m->mask, r, &v) && known;
         by[r] = known ? v : 0;
-        if (!known || (v >= 1 && v < (int64_t)1 << a->size)) continue;
-        Diag *g = diag_at(a->c->diags, E0532, m->cast_span,
-                          "the mask is %lld at rank %d; of a cluster of %d it is 1 to %lld", (long long)v, r, a->size,
-                          ((long long)1 << a->size) - 1);
-        call_notes(a->c, g, s);
-        return;
+        if (known && (v < 1 || v >= (int64_t)1 << a->size)) return; /* lower/schedule/peers.c says so */
     }
     masks_meet(a, s, by);
     if (known || (m->commit == COMMIT_BARRIER && a->expected[m->barrier->index])) return;
@@ -250,31 +245,22 @@ static void multicast(Collective *a, const PStmt *s)
 
 /* ---- peers ---- */
 
-/* The ranks that write, and to whom; false where not all is known here. */
-static bool targets(Collective *a, const PStmt *s, const PRegion *dst, int64_t *to)
+/* The ranks that write, and to whom, -1 where that is not known here. false: one names itself or none of the cluster, which
+ * lower/schedule/peers.c says of all. */
+static bool targets(const Collective *a, const Sx *peer, int64_t *to, bool *known)
 {
-    bool known = true;
+    *known = true;
     for (int r = 0; r < a->size; r++) {
         to[r] = -1;
         if (left_out(a, r)) continue;
-        if (!value_at(a, dst->peer, r, &to[r])) {
+        if (!value_at(a, peer, r, &to[r])) {
             to[r] = -1;
-            known = false;
-        } else if (to[r] < 0 || to[r] >= a->size) {
-            Diag *g = diag_at(a->c->diags, E0531, dst->span, "rank %lld of a cluster of %d, at rank %d",
-                              (long long)to[r], a->size, r);
-            call_notes(a->c, g, s);
-            return false;
-        } else if (to[r] == r) {
-            Diag *g = diag_at(a->c->diags, E0618, dst->span, "at rank %d the peer is the CTA itself", r);
-            if (dst->peer->op == SX_RANK)
-                diag_fix(a->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
-            else diag_fix(a->c->diags, g, "leave that rank out: `if cluster.rank != %d { .. }`", r);
-            call_notes(a->c, g, s);
+            *known = false;
+        } else if (to[r] < 0 || to[r] >= a->size || to[r] == r) {
             return false;
         }
     }
-    return known;
+    return true;
 }
 
 static void written_twice(Collective *a, const PStmt *s, const PRegion *dst, const int64_t *to)
@@ -306,11 +292,9 @@ static void sent_and_received(Collective *a, const PStmt *s, const int64_t *to, 
 static void peer_move(Collective *a, const PStmt *s)
 {
     int64_t to[RANKS];
+    bool known;
     const PMove *m = s->move;
-    uint32_t errors = a->c->diags->errors;
-    if (!around_agrees(a, s, 0, m->dst.span)) return;
-    bool known = targets(a, s, &m->dst, to);
-    if (a->c->diags->errors != errors) return;
+    if (!around_agrees(a, s, 0, m->dst.span) || !targets(a, m->dst.peer, to, &known)) return;
     if (m->reduce < 0) written_twice(a, s, &m->dst, to);
     sent_and_received(a, s, to, known);
 }

@@ -244,7 +244,7 @@ typedef struct PRole {
     int64_t threads; /* 32 unless given */
     PBlock body;
 } PRole;
-typedef struct CallFrame { /* an inlined call: "in copy_tile, called here" */
+typedef struct CallFrame { /* an inlined call: call_notes() */
     Span call;
     Name fn;
     const struct CallFrame *outer;
@@ -411,6 +411,7 @@ void drop_left_out(PKernel *k);
 const PStmt *derived_wanted(const PKernel *k);
 /* The first statement that wants several agents; NULL: one thread does all, in the program's order. */
 const PStmt *agents_wanted(const PKernel *k);
+void call_notes(Compilation *c, Diag *g, const PStmt *s); /* the calls that the statement stands in */
 /* Warnings for what the kernel declares and never uses; for kernels without errors. */
 void check_unused(Compilation *c, const PKernel *k);
 

@@ -120,12 +120,6 @@ static void walk(Walk *w, const PBlock *b)
 
 /* ---- messages ---- */
 
-void call_notes(Compilation *c, Diag *g, const PStmt *s)
-{
-    for (const CallFrame *f = s->frame; f; f = f->outer)
-        diag_note(c->diags, g, f->call, "in `%s`, called here", names_text(c->names, f->fn));
-}
-
 static const char *barrier_name(Walk *w, const PBarrier *b)
 {
     return names_text(w->c->names, b->name);

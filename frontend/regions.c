@@ -216,16 +216,9 @@ static const Sx *peer_rank(Env *e, const Expr *x)
 {
     const PKernel *k = e->kernel;
     const Sx *rank = scalar(e, x->rhs);
-    int64_t n, size = k->cluster[0] * k->cluster[1] * k->cluster[2];
-    if (!rank) return NULL;
-    if (!k->cluster_span.hi) {
-        Diag *g = diag_at(e->c->diags, E0533, x->span, "`peer` in a kernel without a cluster");
-        diag_fix(e->c->diags, g, "add `cluster (2)` to the kernel");
-        return NULL;
-    }
-    if (!sx_is_const(rank, &n) || (n >= 0 && n < size)) return rank;
-    Diag *g = diag_at(e->c->diags, E0531, x->rhs->span, "rank %lld of a cluster of %lld", (long long)n, (long long)size);
-    diag_label(e->c->diags, g, k->cluster_span, "the cluster");
+    if (!rank || k->cluster_span.hi) return rank;
+    Diag *g = diag_at(e->c->diags, E0533, x->span, "`peer` in a kernel without a cluster");
+    diag_fix(e->c->diags, g, "add `cluster (2)` to the kernel");
     return NULL;
 }
 

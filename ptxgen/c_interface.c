@@ -277,6 +277,42 @@ static void describe_tensor(const CKernel *k, const CTensor *t, Text *out)
     text_str(out, "\n");
 }
 
+typedef VEC(const char *) Said;
+
+static void refused_unless(const CInterface *c, Said *said, const char *text, Text *out)
+{
+    for (uint32_t i = 0; i < said->n; i++)
+        if (strcmp(said->v[i], text) == 0) return;
+    text_str(out, said->n ? " *   " : " * Refused by TILE_ERROR_CHECK unless\n *   ");
+    comment_text(out, text);
+    text_str(out, "\n");
+    vec_push(c->arena, said, text);
+}
+
+/* What the driver wants of rows, as far as sizes decide it (map_rules.c). */
+static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap *m, Said *said, Text *out)
+{
+    const MfKernel *mf = k->mf;
+    const char **names = arena_array(c->arena, const char *, mf->syms.n);
+    memcpy(names, k->syms, mf->syms.n * sizeof *names);
+    for (uint32_t i = 0; i < mf->tensors.n; i++)
+        for (int d = 0; k->tensors[i].strides && d < mf->tensors.v[i].rank; d++) {
+            const LxNode *n = &mf->lx.nodes.v[mf->tensors.v[i].stride[d] - 1];
+            if (n->op == LX_SYM && !names[n->k]) names[n->k] = arena_printf(c->arena, "%s[%d]", k->tensors[i].strides, d);
+        }
+    for (uint32_t i = 0; i < mf->syms.n; i++)
+        if (!names[i]) names[i] = mf->syms.v[i].name; /* only part of a stride */
+    for (int d = 0; d + 1 < m->rank; d++) {
+        int64_t bytes;
+        if (m->pitch[d] == 0 || lx_is_const(&mf->lx, m->pitch[d], &bytes)) continue;
+        Text t;
+        text_in(&t, c->arena);
+        lx_print(&t, &mf->lx, m->pitch[d], names);
+        text_printf(&t, " is a multiple of %d", m->interleave == MAP_INTERLEAVE_32B ? 32 : 16);
+        refused_unless(c, said, text_end(&t), out);
+    }
+}
+
 static void describe(const CInterface *c, const CKernel *k, Text *out)
 {
     static const char *const FACTS[] = {[TRUST_DISTINCT] = "no two elements are equal", [TRUST_SORTED] = "no element is less than the one before"};
@@ -295,16 +331,9 @@ static void describe(const CInterface *c, const CKernel *k, Text *out)
             if (!k->params.v[i].tensor && !k->params.v[i].scalar) text_printf(out, " %s", k->params.v[i].name);
         text_str(out, "\n");
     }
-    VEC(const char *) said = {0};
-    for (uint32_t i = 0; i < mf->checks.n; i++) {
-        bool again = false;
-        for (uint32_t j = 0; j < said.n && !again; j++) again = strcmp(said.v[j], mf->checks.v[i].text) == 0;
-        if (again) continue;
-        text_str(out, said.n ? " *   " : " * Refused by TILE_ERROR_CHECK unless\n *   ");
-        comment_text(out, mf->checks.v[i].text);
-        text_str(out, "\n");
-        vec_push(c->arena, &said, mf->checks.v[i].text);
-    }
+    Said said = {0};
+    for (uint32_t i = 0; i < mf->checks.n; i++) refused_unless(c, &said, mf->checks.v[i].text, out);
+    for (uint32_t i = 0; i < mf->maps.n; i++) describe_pitches(c, k, &mf->maps.v[i], &said, out);
     for (uint32_t i = 0; i < mf->trusts.n; i++)
         text_printf(out, " * Not checked, and must hold: of `%s`, %s.\n", k->tensors[mf->trusts.v[i].tensor].name, FACTS[mf->trusts.v[i].fact]);
     if (k->strided)
@@ -371,7 +400,8 @@ void c_interface_header(const CInterface *c, Text *out)
                 " * `stream`: a CUstream or cudaStream_t, NULL for the default stream. A launch is asynchronous; the order of parameters is that of the\n"
                 " * kernel, with each size behind the first tensor that has it. Tensors are addresses in the device's memory, outermost dimension first,\n"
                 " * without gaps; the memory stays the caller's and must live until the launch has finished. A tensor with an extent 0 may be NULL.\n"
-                " * `void` stands for elements that C has no type for: f16, bf16, 8-bit floats, packed ones.\n"
+                " * `void` stands for elements that C has no type for: f16, bf16, 8-bit floats, packed ones. Addresses that are numbers, as those of\n"
+                " * tile_alloc() or a CUdeviceptr, are cast: `(float *)(uintptr_t)x`.\n"
                 " *\n"
                 " * Every function that can fail returns TILE_OK or a code, and says in *err, which may be NULL, what was wrong, a line for each thing;\n"
                 " * nothing was launched then. TILE_ERROR_CHECK: sizes, strides or addresses that the kernel can't take; TILE_ERROR_ARGUMENT: a negative\n"

@@ -86,13 +86,6 @@ const char *lx_text(Lower *L, Lx x)
     return text_end(&t);
 }
 
-static void call_chain(Lower *L, Diag *g)
-{
-    if (L->stmt == NULL) return;
-    for (const CallFrame *f = L->stmt->frame; f; f = f->outer)
-        diag_note(L->c->diags, g, f->call, "in %s, called here", name_text(L, f->fn));
-}
-
 Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
 {
     va_list ap;
@@ -100,7 +93,7 @@ Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
     Diag *g = diag_vat(L->c->diags, code, span, fmt, ap);
     va_end(ap);
     L->failed = true;
-    call_chain(L, g);
+    if (L->stmt) call_notes(L->c, g, L->stmt);
     return g;
 }
 

@@ -56,7 +56,6 @@ bool left_out_at(const Lower *L, int rank)
 
 /* ---- ranks that are named ---- */
 
-/* The front end has refused what it could; here are the ranks that only normal forms tell. */
 static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[RANKS_MAX])
 {
     for (int r = 0; r < L->cluster_size; r++) {
@@ -70,12 +69,14 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
             return false;
         }
         if (k < 0 || k >= L->cluster_size) {
-            lower_error(L, E0531, at, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
+            Diag *g = lower_error(L, E0531, at, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
+            diag_fix(L->c->diags, g, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
             return false;
         }
         if (copy && k == r) {
             Diag *g = lower_error(L, E0618, at, "at rank %d the peer is the CTA itself", r);
-            diag_fix(L->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
+            if (peer->op == SX_RANK) diag_fix(L->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
+            else diag_fix(L->c->diags, g, "leave that rank out: `if cluster.rank != %d { .. }`", r);
             return false;
         }
         target[r] = (int)k;

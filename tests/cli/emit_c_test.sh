@@ -18,6 +18,7 @@ cp "$tests/kernels.tile" kernels.tile
 expect 0 '' --emit=c kernels.tile -arch sm_90a,sm_100a
 only_files kernels.tile kernels.c kernels.h
 compiles kernels
+grep -qF ' *   int_strides[0] * 4 is a multiple of 16' kernels.h || fail 'kernels.h: what a map wants of rows is not said'
 # shellcheck disable=SC2086
 runs() { # compiler ..: the C++ compiler may be another house's than cc, whose sanitizers libtile has, so cc links
     for part in "$tests/calls.c" kernels.c; do "$@" $includes -c "$part" -o "$(basename "$part").o" >log 2>&1 || fail "$*: $(tail -5 log)"; done
