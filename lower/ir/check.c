@@ -391,8 +391,6 @@ static const char *check(Arena *a, const IrKernel *k, bool roles)
     vec_push(a, &c->closed, true);
     c->created = arena_array(a, bool, k->pols.n);
     c->depth_of = arena_array(a, uint32_t, k->vars.n);
-    c->of_one = arena_array(a, uint32_t, k->value_types.n);
-    c->var_of_one = arena_array(a, uint32_t, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     count_objects(c);
     check_layout(c);

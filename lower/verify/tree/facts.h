@@ -126,6 +126,7 @@ typedef struct TreeFacts {
     const IrKernel *k;
     const IrRole *tree;
     const IrOp *ops; /* of it */
+    uint32_t values; /* of it and of init: those of the roles are behind them */
     uint32_t ctas; /* of a cluster */
     bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
