@@ -306,6 +306,7 @@ static void number_bits(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     r->ctas = f->ctas;
+    for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
     r->slots = f->k->rings.v[ring].slots;
     releases(f, ring);
     r->base = frees_bit(r, r->frees.n + (r->frees.n + begun_bit(r, f->ctas)) % 2);

@@ -69,6 +69,7 @@ typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
 } TreeSender;
 typedef struct TreeRing {
     uint8_t used, releases;     /* agents */
+    uint8_t alone;              /* agents of one thread */
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
     uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
