@@ -257,6 +257,15 @@ static void check_op(Checker *c, const IrOp *op)
     if (op->elect ? op->dst || op->op == IR_VAR || op->op == IR_SET : c->tree && op->agent && op->op == IR_VAR) c->any_of_one = true;
 }
 
+static void count_inits(Checker *c)
+{
+    size_t slots = 0;
+    for (uint32_t b = 0; b < c->k->bars.n; b++) slots += c->k->bars.v[b].slots;
+    bool *at = arena_array(c->arena, bool, slots);
+    c->inits = arena_array(c->arena, bool *, c->k->bars.n);
+    for (uint32_t b = 0; b < c->k->bars.n; at += c->k->bars.v[b++].slots) c->inits[b] = at;
+}
+
 static void check_inits(Checker *c)
 {
     for (uint32_t b = 0; b < c->k->bars.n; b++) {
@@ -345,6 +354,7 @@ static void check_plans(Checker *c)
 
 static void check_body(Checker *c, const IrRole *body)
 {
+    if (body->ops.n == 0) return;
     bool *by_init = c->created, of_init = c->any_of_one;
     c->role = c->who = body;
     c->declared = arena_array(c->arena, uint32_t, c->k->vars.n);
@@ -391,14 +401,11 @@ static const char *check(Arena *a, const IrKernel *k, bool roles)
     vec_push(a, &c->closed, true);
     c->created = arena_array(a, bool, k->pols.n);
     c->depth_of = arena_array(a, uint32_t, k->vars.n);
-    c->of_one = arena_array(a, uint32_t, k->value_types.n);
-    c->var_of_one = arena_array(a, uint32_t, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     count_objects(c);
     check_layout(c);
     check_plans(c);
-    c->inits = arena_array(a, bool *, k->bars.n);
-    for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
+    if (c->error == NULL) count_inits(c);
     if (c->error == NULL) check_kernel_rules(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
     if (c->error == NULL) check_map_buffers(c);

@@ -86,7 +86,8 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
  * what a variable is found to be behind them is told again, to those before it in a loop. */
 static void find_owners(Checker *c)
 {
-    for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = 0;
+    if (c->of_one == NULL) c->of_one = arena_array(c->arena, uint32_t, c->k->value_types.n);
+    c->var_of_one = arena_array(c->arena, uint32_t, c->k->vars.n);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < c->role->ops.n; i++) {

@@ -84,7 +84,7 @@ static void try_one(Search *s, ThrMethod method, uint32_t wide, uint32_t tall, u
         if (!any) return;
     }
     ThrWaves w;
-    thr_count(s->p, &s->work, zero, s->found ? s->waves : UINT64_MAX, &w);
+    thr_count(s->p, &s->work, zero, 1u << THR_SRC | 1u << THR_DST, s->found ? s->waves : UINT64_MAX, &w);
     uint64_t waves = w.waves[THR_SRC] + w.waves[THR_DST];
     if (s->found && (waves > s->waves || (waves == s->waves && w.instructions >= s->instructions))) return;
     s->found = true;
@@ -157,7 +157,7 @@ static void claim_ways(IrPlan *p, const ThrWork *work)
         uint32_t end, step = start_step(side == THR_SRC ? &p->src : &p->dst, &end), start[THR_SIDES] = {0};
         for (; start[side] < end; start[side] += step) {
             ThrWaves w;
-            thr_count(&plain, work, start, UINT64_MAX, &w);
+            thr_count(&plain, work, start, 1u << side, UINT64_MAX, &w);
             if (w.waves[side] > worst[side]) worst[side] = w.waves[side];
             least[side] = w.least[side];
         }

@@ -20,6 +20,6 @@ typedef struct ThrWaves {
     uint64_t instructions;
 } ThrWaves;
 /* Counts what every warp does, for parts that start `start` bytes behind the pattern's. Stops above `limit` waves. */
-void thr_count(const IrPlan *p, const ThrWork *work, const uint32_t start[THR_SIDES], uint64_t limit, ThrWaves *out);
+void thr_count(const IrPlan *p, const ThrWork *work, const uint32_t start[THR_SIDES], unsigned sides, uint64_t limit, ThrWaves *out); /* sides: bits of those that are counted */
 
 #endif

@@ -37,12 +37,14 @@ bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *c
 {
     (void)m;
     if (!ir_has_tree_proof(k)) return ir_verify_graph(a, d, k, false, certificate);
+    ArenaMark mark = arena_mark(a);
     const char *malformed = ir_check_tree(a, k);
     TreeFault fault;
     if (malformed) {
         diag_at(d, E0662, k->span, "%s", malformed);
         return false;
     }
+    arena_release(a, mark);
     if (!tree_check(a, k, 0, &fault)) {
         tell(d, k, &fault);
         return false;

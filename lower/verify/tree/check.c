@@ -20,10 +20,9 @@ COLD static void fail_at(Check *c, const IrOp *op, TreeCondition condition, cons
 
 /* ---- who knows ---- */
 
-/* Of agents of one thread that knows what all of them know. */
-static Set unknown(const Check *c, Generation g, const TreeAccess *x)
+static Set unknown(Generation g, const TreeAccess *x)
 {
-    return unknown_of(g, x->agent, x->rank, x->one || alone(c, x->agent) ? THE_ONE : ALL_THREADS);
+    return unknown_of(g, x->agent, x->rank, x->one ? THE_ONE : ALL_THREADS);
 }
 
 static void unite(Generation g, Set s, const uint64_t *t)
@@ -89,8 +88,8 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
     for (uint32_t a = 0; a < agents; a++) {
         if (!(g.r->used & bit(a))) continue;
         for (uint32_t b = 0; b < ctas; b++) {
-            for (int k = 0; k < KNOWERS; k++) {
-                bool knows = !is_copy(x) && a == x->agent && b == x->rank && x->one && (k == THE_ONE || alone(c, a));
+            for (int k = 0; k < knowers_of(g.r, a); k++) {
+                bool knows = !is_copy(x) && a == x->agent && b == x->rank && x->one && k == THE_ONE;
                 if (!knows) set_add(unknown_of(g, a, b, k), x->over);
                 if (x->generic) set_add(unknown_of(g, a, b, k), x->over + 1);
             }
@@ -112,7 +111,7 @@ static void access(Check *c, State *s, const TreeAccess *x)
 {
     const TreeRing *r = &c->f.ring[x->ring];
     Generation g = now(c, s, x->ring, x->agent);
-    Set knows = unknown(c, g, x);
+    Set knows = unknown(g, x);
     if (x->astray) fail(c, TREE_COUNT, x->ring, NULL, "which CTA is filled is not known");
     if (x->how != OF_EVENT) beside(c, g, x, knows);
     for (uint32_t a = 0; a < c->f.k->roles.n && x->event; a++)
@@ -214,7 +213,7 @@ static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
 {
     const TreeRing *r = g.r;
     uint32_t a = op->agent - 1u;
-    for (int k = 0; k < KNOWERS && (k == THE_ONE || !tree_by_one(&c->f, op) || alone(c, a)); k++) {
+    for (int k = 0; k < (tree_by_one(&c->f, op) ? ALL_THREADS : knowers_of(r, a)); k++) {
         Set u = unknown_of(g, a, t, k);
         for (uint32_t fact = FACTS; fact < begun_bit(r, r->ctas); fact++)
             if (lacks(g, left_of(c, g, t, k), needs_of(r, fact))) set_drop(u, fact);
@@ -274,9 +273,9 @@ static void await(Check *c, State *s, const IrOp *op)
     if (marks(g)->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
-        for (int k = 0; k < KNOWERS; k++) {
+        for (int k = 0; k < (one ? ALL_THREADS : knowers_of(g.r, a)); k++) {
             Set u = unknown_of(g, a, t, k);
-            for (uint32_t w = 0; w < g.r->words && (k == THE_ONE || !one || alone(c, a)); w++) u[w] &= heard[w] & ~bound[w];
+            for (uint32_t w = 0; w < g.r->words; w++) u[w] &= heard[w] & ~bound[w];
         }
     }
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
@@ -504,7 +503,7 @@ static void at_end(Check *c, State *s)
             memcpy(left, r->copies, r->words * sizeof *left);
             for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
                 for (uint32_t t = 0; t < r->ctas && r->used & bit(a); t++)
-                    for (int k = 0; k < (alone(c, a) ? ALL_THREADS : KNOWERS); k++) meet(g, left, unknown_of(g, a, t, k));
+                    for (int k = 0; k < knowers_of(r, a); k++) meet(g, left, unknown_of(g, a, t, k));
             }
             for (uint32_t j = 0; j < r->outs.n; j++) /* each thread for its own */
                 if (outs_of(g)[j] == OUT_WAITED) set_drop(left, tree_out(&c->f, r, j)->over);

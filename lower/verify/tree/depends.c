@@ -57,7 +57,7 @@ static void look_at(Tainted *t, uint32_t at, const IrOp *op, Taints *source)
 
 static Tainted spread(TreeFacts *f, Taints *source)
 {
-    Tainted t = {f, arena_array(f->a, bool, f->k->value_types.n), arena_array(f->a, bool, f->k->vars.n), arena_array(f->a, bool, f->tree->ops.n), true};
+    Tainted t = {f, arena_array(f->a, bool, f->values), arena_array(f->a, bool, f->k->vars.n), arena_array(f->a, bool, f->tree->ops.n), true};
     while (t.changed) {
         t.changed = false;
         for (uint32_t i = 0; i < f->k->init.ops.n; i++) look_at(&t, 0, &f->k->init.ops.v[i], source);

@@ -31,8 +31,10 @@ static void index_ops(TreeFacts *f)
     f->at = arena_array(f->a, TreeOp, n + 1);
     f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
-    f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
-    f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
+    for (uint32_t i = 0; i < f->k->init.ops.n; i++) f->values = f->k->init.ops.v[i].dst > f->values ? f->k->init.ops.v[i].dst : f->values;
+    for (uint32_t i = 0; i < n; i++) f->values = f->ops[i].dst > f->values ? f->ops[i].dst : f->values;
+    f->defined = arena_array(f->a, uint32_t, f->values);
+    f->in_init = arena_array(f->a, uint32_t, f->values);
     f->sets = arena_array(f->a, TreeSets, f->k->vars.n);
     for (uint32_t i = 0; i < f->k->init.ops.n; i++) index_value(f, &f->k->init.ops.v[i], f->in_init, i);
     for (uint32_t i = 0; i < n; i++) {
@@ -304,6 +306,7 @@ static void number_bits(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     r->ctas = f->ctas;
+    for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
     r->slots = f->k->rings.v[ring].slots;
     releases(f, ring);
     r->base = frees_bit(r, r->frees.n + (r->frees.n + begun_bit(r, f->ctas)) % 2);

@@ -69,6 +69,7 @@ typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
 } TreeSender;
 typedef struct TreeRing {
     uint8_t used, releases;     /* agents */
+    uint8_t alone;              /* agents of one thread */
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
     uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
@@ -126,6 +127,7 @@ typedef struct TreeFacts {
     const IrKernel *k;
     const IrRole *tree;
     const IrOp *ops; /* of it */
+    uint32_t values; /* of it and of init: those of the roles are behind them */
     uint32_t ctas; /* of a cluster */
     bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;

@@ -36,31 +36,27 @@ static void check_cell(TreeFacts *f, uint32_t i)
     f->cell[cell->id] = op->agent;
 }
 
-static bool is_once(const IrOp *op)
-{
-    uint8_t group = ir_op_info(op->op)->group;
-    return group == IRG_RING || group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
-}
-
 /* What a variable is all agents know that have it; a block that is one agent's has nothing of others. */
 static void check_owner(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
+    TreeOp *at = &f->at[i], *around = at->around ? &f->at[at->around - 1] : NULL;
     if (op->op == IR_VAR) f->owner[ir_find(op, IRK_VAR)->id] = op->agent;
     if (op->op == IR_SET && f->owner[ir_find(op, IRK_VAR)->id] != op->agent) tree_wrong(f, i, "a variable that is set by others than have it");
-    uint8_t agent = f->at[i].around ? f->at[f->at[i].around - 1].agent : 0;
-    if (op->agent && agent && op->agent != agent) tree_wrong(f, i, "in a block of another agent");
-    f->at[i].agent = op->agent ? op->agent : agent;
+    at->agent = op->agent;
+    at->in_lanes = op->op == IR_LANES;
+    if (around == NULL) return;
+    if (op->agent && around->agent && op->agent != around->agent) tree_wrong(f, i, "in a block of another agent");
+    if (op->agent == 0) at->agent = around->agent;
+    at->in_lanes |= around->in_lanes;
 }
 
-/* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
+/* The lanes of a warp go round on their own: what counts for all of them does not stand there. */
 static void check_lanes(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
-    bool inside = f->at[i].around && f->at[f->at[i].around - 1].in_lanes;
-    f->at[i].in_lanes = inside || op->op == IR_LANES;
-    if (inside && (is_once(op) || op->elect)) tree_wrong(f, i, "counted in lanes");
-    if (!inside && !tree_by_one(f, op) && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR)) tree_wrong(f, i, "copied by every thread");
+    if (f->at[i].in_lanes && op->op == IR_FENCE_ASYNC) tree_wrong(f, i, "counted in lanes");
+    if (!f->at[i].in_lanes && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !tree_by_one(f, op)) tree_wrong(f, i, "copied by every thread");
 }
 
 /* All threads of the agent come there, and nobody else. */
@@ -88,8 +84,8 @@ static void check_guard(TreeFacts *f, uint32_t i)
 void tree_form(TreeFacts *f, uint32_t i)
 {
     check_owner(f, i);
-    check_lanes(f, i);
     if (f->at[i].next != i) return;
+    check_lanes(f, i);
     check_buffers(f, i);
     check_cell(f, i);
     check_sync(f, i);

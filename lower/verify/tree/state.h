@@ -82,9 +82,13 @@ static inline Marks *marks(Generation g)
 {
     return (Marks *)g.w;
 }
+static inline int knowers_of(const TreeRing *r, uint32_t agent) /* of one thread that knows what all of them know */
+{
+    return r->alone & bit(agent) ? ALL_THREADS : KNOWERS;
+}
 static inline Set unknown_of(Generation g, uint32_t agent, uint32_t rank, int kind)
 {
-    return g.w + MARKS + ((agent * g.r->ctas + rank) * KNOWERS + (uint32_t)kind) * g.r->words;
+    return g.w + MARKS + ((agent * g.r->ctas + rank) * KNOWERS + (kind < knowers_of(g.r, agent) ? (uint32_t)kind : THE_ONE)) * g.r->words;
 }
 static inline Set said_of(Generation g, uint32_t i) /* what its agent did not know at the ring's i-th release */
 {

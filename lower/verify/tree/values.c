@@ -121,7 +121,7 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
 {
     if (f->ctas == 1) rank = f->ctas; /* a CTA that is alone is any */
     TreeNumber **numbers = &f->asked->number[rank];
-    if (*numbers == NULL) *numbers = arena_array(f->a, TreeNumber, f->k->value_types.n);
+    if (*numbers == NULL) *numbers = arena_array(f->a, TreeNumber, f->values);
     TreeNumber *n = &(*numbers)[v - 1];
     uint32_t turn = rank == f->ctas ? 1 : f->asked->turns + 1, at = f->defined[v - 1];
     if (n->turn == turn) return n->is;
@@ -159,12 +159,12 @@ TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 /* The value as that CTA has it: those that are not the same in all are numbered anew. */
 static IrVal named(const TreeFacts *f, IrVal v, uint32_t rank)
 {
-    return rank == f->ctas || f->ctas == 1 || tree_same(f, v) ? v : v + (rank + 1) * f->k->value_types.n;
+    return rank == f->ctas || f->ctas == 1 || tree_same(f, v) ? v : v + (rank + 1) * f->values;
 }
 
 IrVal tree_plain(const TreeFacts *f, IrVal v)
 {
-    return (v - 1) % f->k->value_types.n + 1;
+    return (v - 1) % f->values + 1;
 }
 
 static void add_term(TreePoly *p, const TreeTerm *t, int64_t k)
