@@ -12,6 +12,10 @@
 
 enum { FORCED_MAX = 16, ROUNDS = 3 };
 
+typedef struct DomAt { /* index == value */
+    Atom index;
+    Poly value;
+} DomAt;
 typedef struct Meet {
     Domain *d;
     const Runs *runs;
@@ -212,8 +216,6 @@ static void align(Domain *d, DomAxis *axis, int side, const DomAt *at)
 static bool values(Meet *m, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
 {
     Domain *d = m->d;
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < p->nat[side]; i++) force(m, side, p->at[side][i].index, poly_now(d, p->at[side][i].value));
     bool more = true;
     for (int round = 0; round < ROUNDS && more; round++) {
         more = false;
@@ -224,16 +226,14 @@ static bool values(Meet *m, Arena *a, const DomPair *p, DomPair *at, DomPair *al
     at->axis = m->axis;
     if (m->nforced[0] + m->nforced[1] == 0) return false;
     DomAxis *axis = axes_copy(a, p);
-    DomKnown *known = arena_array(a, DomKnown, (size_t)p->nknown + FORCED_MAX);
-    for (int i = 0; i < p->nknown; i++) known[i] = p->known[i];
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < m->nforced[side]; k++)
             for (int i = 0; i < p->naxes; i++) align(d, &axis[i], side, &m->forced[side][k]);
     aligned->axis = axis;
-    aligned->known = known;
     for (int k = 0; k < m->nforced[0]; k++) {
         const DomAt *its = value_of(m, 1, m->forced[0][k].index);
-        if (its && poly_same(its->value, m->forced[0][k].value)) known[aligned->nknown++] = (DomKnown){.index = its->index};
+        if (its == NULL || !poly_same(its->value, m->forced[0][k].value) || aligned->naxes == DOM_AXES_MAX) continue;
+        axis[aligned->naxes++] = domain_number(d, raw_atom(d, its->index), raw_atom(d, its->index));
     }
     return true;
 }
