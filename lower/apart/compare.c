@@ -80,7 +80,8 @@ static void axes_shared(Lower *L, Compared *c, const TensorAccess *a, const Tens
         for (uint32_t j = 0; j < b->axes.n; j++) {
             const Axis *x = &a->axes.v[i], *y = &b->axes.v[j];
             if ((x->bound || y->bound) != bounds || !one_axis(x, y) || !usable(x, how) || !usable(y, how)) continue;
-            DomAxis both = {.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .size = x->size, .quiet = bounds};
+            DomAxis both = {.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .size = x->size};
+            both.quiet = bounds;
             if (how != APART_HERE) agree_of(L, c, x, y, &both);
             put_axis(L, c, both);
         }
@@ -110,7 +111,8 @@ static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
         Poly same = poly_atom(L->d, a->team[i]);
         for (int k = 0; k < 3; k++) {
             rank |= s->cluster_atom[k] == a->team[i];
-            if (L->k->cluster[k] > 1 && !s->cluster_atom[k] && poly_same(s->cta[k], same)) same = poly_div(L->d, same, poly_const(L->d, L->k->cluster[k]));
+            if (L->k->cluster[k] == 1 || s->cluster_atom[k] || !poly_same(s->cta[k], same)) continue;
+            same = poly_div(L->d, same, poly_const(L->d, L->k->cluster[k]));
         }
         if (!rank) put_axis(L, c, domain_number(L->d, same, same));
     }

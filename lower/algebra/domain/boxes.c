@@ -446,7 +446,7 @@ static bool agreed(Separation *s, const DomAxis *x)
     for (int i = 0; i < x->nagree; i++) {
         Atom of = x->agree[i];
         if (plain_index(s->d, of, &of) && (of == 0 || agree_in(s, of))) continue; /* 0: a constant */
-        s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
+        if (x->name) s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
         return false;
     }
     return true;
@@ -497,7 +497,7 @@ static const char *data_start(Separation *s, const DomPair *p)
 {
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < p->naxes; i++)
-            if (p->axis[i].nagree == 0 && poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
+            if (p->axis[i].name && p->axis[i].nagree == 0 && poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
                 return arena_printf(s->a, "the start %s in %s is known only when the kernel runs",
                                     domain_text(s->d, s->a, p->axis[i].start[side]), p->axis[i].name);
     return NULL;
@@ -574,28 +574,10 @@ bool domain_apart(Domain *d, const DomPair *p)
     return false;
 }
 
-static DomPair pair_of(const DomBox *A, const DomBox *B, DomAxis *axis)
-{
-    static const char *const NAMES[MAP_RANK_MAX] = {"dimension 0", "dimension 1", "dimension 2", "dimension 3", "dimension 4"};
-    DomPair p = {.axis = axis, .naxes = A->rank < B->rank ? A->rank : B->rank};
-    for (int i = 0; i < p.naxes; i++)
-        axis[i] = (DomAxis){.name = NAMES[i], .start = {A->start[i], B->start[i]}, .extent = {A->extent[i], B->extent[i]}};
-    return p;
-}
-
-bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
-                           const char **why)
-{
-    DomAxis axis[MAP_RANK_MAX];
-    DomPair p = pair_of(A, B, axis);
-    p.team = team;
-    p.nteam = nteam;
-    return domain_apart_teams(d, a, &p, why);
-}
-
 bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B)
 {
     DomAxis axis[MAP_RANK_MAX];
-    DomPair p = pair_of(A, B, axis);
+    DomPair p = {.axis = axis, .naxes = A->rank < B->rank ? A->rank : B->rank};
+    for (int i = 0; i < p.naxes; i++) axis[i] = (DomAxis){.start = {A->start[i], B->start[i]}, .extent = {A->extent[i], B->extent[i]}};
     return domain_apart(d, &p);
 }

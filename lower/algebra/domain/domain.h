@@ -103,6 +103,8 @@ Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the 
 /* p, where terms that one index with few values moves are the same for each of them as a multiple of it, with that instead. */
 Poly domain_straight(Domain *d, Poly p);
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest); /* p = coef * x + rest, without x in rest */
+/* p as coef * x + rest of one atom x that moves, without x in rest; 0: none does. */
+Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest);
 /* Indices and unknown values are numbered as they are made. Does p mention one of after < number <= upto? True as well
  * where looking took too long. */
 Atom domain_newest(const Domain *d);
@@ -113,7 +115,8 @@ bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out);
 const char *domain_text(Domain *d, Arena *a, Poly p);
 
 /* Rule G. What two accesses touch, as intervals of numbers that every element has: its place in a dimension, or any other
- * number. Who touches the same element agrees in the number on every axis. So does who is at a number that a condition tells of it. domain_apart_teams proves that for team indices
+ * number. Who touches the same element agrees in the number on every axis; a number that a condition gives a value is one more.
+ * domain_apart_teams proves that for team indices
  * t != t' the accesses A(t) and B(t') touch nothing together, whatever the other (loop) indices are. team[]: the atoms of
  * cta.x/y/z with more than one value (already without those whose range is the constant 1).
  * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; on each axis
@@ -145,8 +148,6 @@ typedef struct DomBox { /* start and extent (elements) per dimension */
     Poly start[MAP_RANK_MAX];
     Poly extent[MAP_RANK_MAX];
 } DomBox;
-bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
-                           const char **why);
-bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B);
+bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B); /* as domain_apart */
 
 #endif
