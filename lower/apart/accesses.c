@@ -4,92 +4,38 @@
 
 /* ---- conditions ---- */
 
-static const Sx *through_lets(const Sx *x)
+static void know(Lower *L, TensorAccess *a, Poly number, Poly value)
 {
-    while (x->op == SX_LET) x = x->a;
-    return x;
+    bool known = number.n && !number.bad && !value.bad;
+    if (known && a->known.n < KNOWN_MAX) vec_push(L->a, &a->known, ((Known){number, value}));
 }
 
-/* Of what goes by the index's name. A value that other indices move is another one on each side. */
-static void know(Lower *L, TensorAccess *a, OpenLoop atoms, int64_t modulus, Poly value)
+/* least <= number <= most (bad: nothing is said): it may have one value left. */
+static void know_between(Lower *L, TensorAccess *a, Poly number, Poly least, Poly most)
 {
-    Poly from, last;
-    if (!atoms.index || a->known.n == KNOWN_MAX || !domain_range(L->d, atoms.index, &from, &last)) return;
-    value = poly_sub(L->d, value, from);
-    if (!(domain_depends(L->d, value) & ~(unsigned)DEP_LAUNCH)) vec_push(L->a, &a->known, ((Known){atoms.index, atoms.turn, modulus, value}));
+    Poly lo, hi;
+    if (poly_same(least, most)) know(L, a, number, least);
+    else if (domain_min(L->d, number, &lo) && domain_le(L->d, most, lo)) know(L, a, number, lo);
+    else if (domain_max(L->d, number, &hi) && domain_le(L->d, hi, least)) know(L, a, number, hi);
 }
 
-/* The atom of a plain index; none of anything else. */
-static OpenLoop index_of(Lower *L, const Sx *x)
-{
-    const struct Scalars *s = L->scalars;
-    if (x->op == SX_INDEX) return loop_state(L, x->k)->atoms;
-    Poly p = x->op == SX_CTA ? s->cta[x->k] : (Poly){0};
-    return (OpenLoop){.index = poly_plain(p)};
-}
-
-static void know_cluster(Lower *L, TensorAccess *a, int axis, Poly value)
-{
-    if (L->k->cluster[axis] == 1) return;
-    OpenLoop own = {.index = L->scalars->cluster_atom[axis]};
-    if (own.index) know(L, a, own, 0, value);
-    else know(L, a, index_of(L, &(Sx){.op = SX_CTA, .k = axis}), L->k->cluster[axis], value);
-}
-
-/* x == value */
-static void know_equal(Lower *L, TensorAccess *a, const Sx *x, Poly value)
-{
-    int64_t r;
-    x = through_lets(x);
-    if (x->op == SX_CLUSTER) {
-        know_cluster(L, a, (int)x->k, value);
-    } else if (x->op == SX_RANK && poly_is_const(value, &r)) {
-        for (int i = 0; i < 3 && r >= 0; r /= L->k->cluster[i], i++)
-            know_cluster(L, a, i, poly_const(L->d, r % L->k->cluster[i]));
-    } else if (x->op == SX_MOD && through_lets(x->b)->op == SX_CONST && through_lets(x->b)->k >= 2) {
-        know(L, a, index_of(L, through_lets(x->a)), through_lets(x->b)->k, value);
-    } else {
-        know(L, a, index_of(L, x), 0, value);
-    }
-}
-
-/* least <= x <= most, of the launch (bad: nothing is known): it may have one value left. */
-static void know_between(Lower *L, TensorAccess *a, const Sx *x, Poly least, Poly most)
-{
-    Poly p = scalar_poly(L, x), lo, hi;
-    if (poly_same(least, most)) know_equal(L, a, x, least);
-    else if (domain_min(L->d, p, &lo) && domain_le(L->d, most, lo)) know_equal(L, a, x, lo);
-    else if (domain_max(L->d, p, &hi) && domain_le(L->d, hi, least)) know_equal(L, a, x, hi);
-}
-
-/* x != value: it is above its least, or below its greatest. */
-static void know_unequal(Lower *L, TensorAccess *a, const Sx *x, Poly value)
-{
-    Poly p = scalar_poly(L, x), one = poly_const(L->d, 1), bad = {.bad = true}, lo, hi;
-    if (domain_min(L->d, p, &lo) && domain_eq(L->d, value, lo)) know_between(L, a, x, poly_add(L->d, value, one), bad);
-    else if (domain_max(L->d, p, &hi) && domain_eq(L->d, value, hi)) know_between(L, a, x, bad, poly_sub(L->d, value, one));
-}
-
-/* x - y >= less, > 0, == 0 or != 0: what that says of x, where the launch knows y. */
-static void know_side(Lower *L, TensorAccess *a, const Condition *c, const Sx *x, const Sx *y)
-{
-    Poly value = scalar_poly(L, y), less = poly_const(L->d, c->less), bad = {.bad = true};
-    if (scalar_uses(L, y) & ~USE_LAUNCH) return;
-    if (c->kind == COND_EQUAL) know_equal(L, a, x, value);
-    else if (c->kind == COND_UNEQUAL) know_unequal(L, a, x, value);
-    else if (x == c->a) know_between(L, a, x, bad, poly_sub(L->d, value, less));
-    else know_between(L, a, x, poly_add(L->d, value, less), bad);
-}
-
-/* What variables held where the condition stands nobody knows here. */
+/* Of x - y as a number that moves, and what a launch knows. What variables held where the condition stands nobody knows here. */
 static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
 {
+    Domain *d = L->d;
     if (c->b == NULL || (scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
-    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b);
-    bool less = domain_lt(L->d, x, y), more = domain_lt(L->d, y, poly_add(L->d, x, poly_const(L->d, c->less)));
-    a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(L->d, x, y);
-    know_side(L, a, c, c->a, c->b);
-    know_side(L, a, c, c->b, c->a);
+    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), one = poly_const(d, 1), bad = {.bad = true}, number, value, lo, hi;
+    bool less = domain_lt(d, x, y), more = domain_lt(d, y, poly_add(d, x, poly_const(d, c->less))), down;
+    a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(d, x, y);
+    domain_split(d, poly_sub(d, x, y), DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, &number, &value);
+    down = number.n && number.terms[0].coef < 0; /* a number is written in one way */
+    if (down) number = poly_sub(d, poly_const(d, 0), number);
+    else value = poly_sub(d, poly_const(d, 0), value);
+    if (c->kind == COND_EQUAL) know(L, a, number, value);
+    else if (c->kind == COND_ORDER && down) know_between(L, a, number, poly_add(d, value, poly_const(d, c->less)), bad);
+    else if (c->kind == COND_ORDER) know_between(L, a, number, bad, poly_sub(d, value, poly_const(d, c->less)));
+    else if (domain_min(d, number, &lo) && domain_eq(d, value, lo)) know_between(L, a, number, poly_add(d, lo, one), bad);
+    else if (domain_max(d, number, &hi) && domain_eq(d, value, hi)) know_between(L, a, number, bad, poly_sub(d, hi, one));
 }
 
 /* ---- accesses ---- */

@@ -49,10 +49,8 @@ typedef struct Axis {
     const char *name;   /* "dimension 0" */
 } Axis;
 
-typedef struct Known { /* what the conditions around it say: index - value is a multiple of the modulus; modulus 0: it is 0 */
-    Atom index, turn;
-    int64_t modulus;
-    Poly value;
+typedef struct Known { /* what the conditions around it say: the number, of indices, has a value that a launch knows */
+    Poly number, value;
 } Known;
 
 typedef struct TensorAccess {

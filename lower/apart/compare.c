@@ -18,8 +18,6 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 typedef struct Compared {
     DomPair pair;
     DomAxis axis[DOM_AXES_MAX];
-    DomKnown known[2 * KNOWN_MAX + TEAM_MAX];
-    DomAt at[2][2 * KNOWN_MAX];
     Atom team[TEAM_MAX + TURNS_MAX];
     Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
     int nturns;
@@ -65,23 +63,43 @@ static bool usable(const Axis *x, Apart how)
     return x->agree == NULL || how == APART_HERE || (how != APART_PIPELINES && !x->agree->unknown);
 }
 
+static void put_axis(Lower *L, Compared *c, DomAxis x)
+{
+    if (c->pair.naxes == DOM_AXES_MAX) return;
+    if (c->team_fixed) without_fixed(L, &x.start[0], &x.start[1]);
+    for (int k = 0; k < 2; k++) {
+        x.start[k] = domain_rename(L->d, x.start[k], c->index, c->turn, c->nturns);
+        x.extent[k] = domain_rename(L->d, x.extent[k], c->index, c->turn, c->nturns);
+    }
+    c->axis[c->pair.naxes++] = x;
+}
+
 static void axes_shared(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b, Apart how, bool bounds)
 {
     for (uint32_t i = 0; i < a->axes.n; i++) {
         for (uint32_t j = 0; j < b->axes.n; j++) {
             const Axis *x = &a->axes.v[i], *y = &b->axes.v[j];
-            if (c->pair.naxes == DOM_AXES_MAX || (x->bound || y->bound) != bounds || !one_axis(x, y)) continue;
-            if (!usable(x, how) || !usable(y, how)) continue;
-            DomAxis *out = &c->axis[c->pair.naxes++];
-            *out = (DomAxis){.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .size = x->size, .quiet = bounds};
-            if (how != APART_HERE) agree_of(L, c, x, y, out);
-            if (c->team_fixed) without_fixed(L, &out->start[0], &out->start[1]);
-            for (int k = 0; k < 2; k++) {
-                out->start[k] = domain_rename(L->d, out->start[k], c->index, c->turn, c->nturns);
-                out->extent[k] = domain_rename(L->d, out->extent[k], c->index, c->turn, c->nturns);
-            }
+            if ((x->bound || y->bound) != bounds || !one_axis(x, y) || !usable(x, how) || !usable(y, how)) continue;
+            DomAxis both = {.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .size = x->size};
+            both.quiet = bounds;
+            if (how != APART_HERE) agree_of(L, c, x, y, &both);
+            put_axis(L, c, both);
         }
     }
+}
+
+/* What conditions say: each is at its number's value, and where that is the same, their numbers are. */
+static void conditions_shared(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b)
+{
+    for (uint32_t i = 0; i < a->known.n; i++) {
+        const Known *x = &a->known.v[i];
+        put_axis(L, c, domain_number(L->d, x->number, x->value));
+        for (uint32_t j = 0; j < b->known.n; j++) {
+            const Known *y = &b->known.v[j];
+            if (poly_same(x->number, y->number) && poly_same(x->value, y->value)) put_axis(L, c, domain_number(L->d, x->number, y->number));
+        }
+    }
+    for (uint32_t j = 0; j < b->known.n; j++) put_axis(L, c, domain_number(L->d, b->known.v[j].value, b->known.v[j].number));
 }
 
 /* All that tells clusters from each other, and iterations. */
@@ -90,43 +108,14 @@ static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
     const struct Scalars *s = L->scalars;
     for (int i = 0; i < a->nteam; i++) {
         bool rank = false;
-        DomKnown same = {.index = a->team[i]};
+        Poly same = poly_atom(L->d, a->team[i]);
         for (int k = 0; k < 3; k++) {
-            Poly p = s->cta[k];
-            rank |= s->cluster_atom[k] == same.index;
-            if (L->k->cluster[k] == 1 || s->cluster_atom[k] || p.n == 0 || p.terms[0].atoms[0] != same.index) continue;
-            same.modulus = L->k->cluster[k];
-            same.over = true;
+            rank |= s->cluster_atom[k] == a->team[i];
+            if (L->k->cluster[k] == 1 || s->cluster_atom[k] || !poly_same(s->cta[k], same)) continue;
+            same = poly_div(L->d, same, poly_const(L->d, L->k->cluster[k]));
         }
-        if (!rank) c->known[c->pair.nknown++] = same;
+        if (!rank) put_axis(L, c, domain_number(L->d, same, same));
     }
-}
-
-static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess *b)
-{
-    for (uint32_t i = 0; i < a->known.n; i++) {
-        for (uint32_t j = 0; j < b->known.n; j++) {
-            const Known *x = &a->known.v[i], *y = &b->known.v[j];
-            if (x->index != y->index || x->modulus != y->modulus || !poly_same(x->value, y->value)) continue;
-            if (c->pair.nknown + 2 > 2 * KNOWN_MAX) return;
-            c->known[c->pair.nknown++] = (DomKnown){.index = x->index, .modulus = x->modulus};
-            if (x->turn) c->known[c->pair.nknown++] = (DomKnown){.index = x->turn, .modulus = x->modulus};
-        }
-    }
-}
-
-/* Where the indices of one have a value. */
-static void known_to_one(Compared *c, const TensorAccess *x, int side)
-{
-    int n = 0;
-    for (uint32_t i = 0; i < x->known.n; i++) {
-        const Known *k = &x->known.v[i];
-        if (k->modulus != 0) continue;
-        c->at[side][n++] = (DomAt){k->index, k->value};
-        if (k->turn) c->at[side][n++] = (DomAt){k->turn, k->value};
-    }
-    c->pair.at[side] = c->at[side];
-    c->pair.nat[side] = n;
 }
 
 uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
@@ -155,23 +144,21 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
     for (int i = 0; i < c->nturns; i++) c->team[c->pair.nteam++] = c->turn[i];
     c->pair.axis = c->axis;
     c->pair.team = c->team;
-    c->pair.known = c->known;
     axes_shared(L, c, a, b, how, false);
     axes_shared(L, c, a, b, how, true);
-    known_to_both(c, a, b);
+    uint32_t places = (uint32_t)c->pair.naxes;
+    if (how != APART_HERE) conditions_shared(L, c, a, b);
     if (how == APART_CTAS) of_one_cluster(L, c, a);
-    known_to_one(c, a, 0);
-    known_to_one(c, b, 1);
     if (why == NULL) why = &unused;
     if (how == APART_HERE) return domain_apart(L->d, &c->pair);
-    if (c->pair.naxes == 0) *why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
+    if (places == 0) *why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
     if (how == APART_PIPELINES) {
         *why = "different pipelines run side by side";
         return domain_apart(L->d, &c->pair) && domain_apart_teams(L->d, L->a, &c->pair, &unused);
     }
     const char *told = NULL;
     if (domain_apart_teams(L->d, L->a, &c->pair, &told)) return true;
-    if (c->pair.naxes) *why = told;
+    if (places) *why = told;
     return false;
 }
 

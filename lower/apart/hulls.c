@@ -159,7 +159,7 @@ static int order_accesses(const void *a, const void *b)
 
 static bool same_known(const Known *x, const Known *y)
 {
-    return x->index == y->index && x->turn == y->turn && x->modulus == y->modulus && poly_same(x->value, y->value);
+    return poly_same(x->number, y->number) && poly_same(x->value, y->value);
 }
 
 /* Nothing but indices moves it, and what a launch knows: then other indices in their place say what other iterations do. */
@@ -219,7 +219,7 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
     memset(&x->known, 0, sizeof x->known);
     for (uint32_t i = 0; i < all.known.n; i++) {
         bool of_them = false;
-        for (uint32_t l = 0; l < renamed; l++) of_them |= all.known.v[i].index == from[l];
+        for (uint32_t l = 0; l < renamed; l++) of_them |= domain_mentions(L->d, all.known.v[i].number, from[l]);
         if (!of_them) vec_push(L->a, &x->known, all.known.v[i]);
     }
     x->loops.v = loops;

@@ -47,13 +47,11 @@ static bool has_extent(const DomBox *b, Poly extent)
 /* Parts of one shape, each of them another one for every team: what the teams write is what they read, elsewhere. */
 static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    const char *unused;
     DomBox x, y;
     if (a->write == b->write || a->pipe != b->pipe || !places_of(a, &x) || !places_of(b, &y)) return false;
     for (int d = 0; d < x.rank; d++)
         if (!has_extent(&y, x.extent[d]) || !has_extent(&x, y.extent[d])) return false;
-    return domain_disjoint_teams(L->d, L->a, &x, &x, a->team, a->nteam, &unused) &&
-           domain_disjoint_teams(L->d, L->a, &y, &y, a->team, a->nteam, &unused);
+    return accesses_apart(L, a, a, APART_TEAMS, NULL) && accesses_apart(L, b, b, APART_TEAMS, NULL);
 }
 
 static bool teams_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, const char **why)

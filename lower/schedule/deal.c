@@ -53,7 +53,8 @@ static bool total_of(Lower *L, Pipe *p)
             return false;
         }
         Lx n = count_of(L, &p->index[i]);
-        if (!lx_is_const(pool, lo, &k) || k > 0 || !scalar_of_sizes(L, p->index[i].value)) n = lx_op(L->a, pool, LX_MAX, n, lx_const(L->a, pool, 0));
+        bool natural = lx_is_const(pool, lo, &k) && k <= 0 && scalar_of_sizes(L, p->index[i].value);
+        if (!natural) n = lx_op(L->a, pool, LX_MAX, n, lx_const(L->a, pool, 0));
         p->total = i ? lx_op(L->a, pool, LX_MUL, p->total, n) : n;
     }
     return true;

@@ -551,7 +551,7 @@ static void random_boxes_case(Arena *arena)
                         inside = inside && (size[k] == 0 || (lo < size[k] && hi > 0));
                     }
                     if (overlap && inside && !same && teams_apart)
-                        explain(&c, "domain_disjoint_teams", b[0].start[0], b[1].start[0]);
+                        explain(&c, "domain_apart_teams", b[0].start[0], b[1].start[0]);
                     if (overlap && i == j && apart) explain(&c, "domain_disjoint", b[0].start[0], b[1].start[0]);
                 }
             }

@@ -296,8 +296,17 @@ static DomBox box2(Poly s0, Poly e0, Poly s1, Poly e1)
     return (DomBox){2, {s0, s1}, {e0, e1}};
 }
 
-#define APART(x, y) assert_true(domain_disjoint_teams(d, &arena, &(x), &(y), team, 2, &why))
-#define TOGETHER(x, y) assert_false(domain_disjoint_teams(d, &arena, &(x), &(y), team, 2, &why))
+static bool teams_apart(Domain *d, Arena *a, const DomBox *x, const DomBox *y, const Atom *team, int nteam,
+                        const char **why)
+{
+    DomAxis axis[MAP_RANK_MAX];
+    for (int i = 0; i < x->rank; i++)
+        axis[i] = (DomAxis){.name = "a dimension", .start = {x->start[i], y->start[i]}, .extent = {x->extent[i], y->extent[i]}};
+    return domain_apart_teams(d, a, &(DomPair){.axis = axis, .naxes = x->rank, .team = team, .nteam = nteam}, why);
+}
+
+#define APART(x, y) assert_true(teams_apart(d, &arena, &(x), &(y), team, 2, &why))
+#define TOGETHER(x, y) assert_false(teams_apart(d, &arena, &(x), &(y), team, 2, &why))
 
 static void teams(void **state)
 {
@@ -348,17 +357,17 @@ static void teams(void **state)
     DomBox even = box1(MUL(i, K(2)), K(1)), odd = box1(ADD(MUL(j, K(2)), K(1)), K(1));
     APART(even, odd);
     DomBox clipped = box1(MUL(i, K(64)), poly_min(d, K(64), SUB(m, MUL(i, K(64)))));
-    assert_true(domain_disjoint_teams(d, &arena, &clipped, &clipped, team, 1, &why));
+    assert_true(teams_apart(d, &arena, &clipped, &clipped, team, 1, &why));
     /* i and j each above the other: neither dimension separates both. */
     DomBox knot = box2(ADD(i, MUL(j, K(2))), K(2), ADD(j, MUL(i, K(2))), K(2));
     TOGETHER(knot, knot);
-    assert_true(domain_disjoint_teams(d, &arena, &first, &first, team, 0, &why));
+    assert_true(teams_apart(d, &arena, &first, &first, team, 0, &why));
     /* Columns in groups of 64 of C, C % 64 == 0 (im2col). */
     Poly ch = size_of(d, "C", 3);
     assert_true(domain_assume_divides(d, K(64), ch));
     Atom rsc[2] = {domain_index(d, "rs", K(0), K(9), DEP_TEAM), domain_index(d, "c", K(0), DIV(ch, K(64)), DEP_TEAM)};
     DomBox im2col = box1(ADD(MUL(A(rsc[0]), ch), MUL(A(rsc[1]), K(64))), K(64));
-    assert_true(domain_disjoint_teams(d, &arena, &im2col, &im2col, rsc, 2, &why));
+    assert_true(teams_apart(d, &arena, &im2col, &im2col, rsc, 2, &why));
     LE(ADD(im2col.start[0], K(64)), MUL(K(9), ch));
     assert_true(domain_divides(d, 64, im2col.start[0]));
     /* The team's rows come from a loop with bounds of its own. */

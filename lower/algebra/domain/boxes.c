@@ -11,7 +11,7 @@
  * Where that fails, the other indices become digits as well (`free`): they need not be separated, but where they are,
  * what lies below them in steps is compared at equal values: (k * 132 + t) * 64 for t < 132 and any two k.
  *
- * A digit that is known to be the same in both (`known`) needs no separation. An axis that means the same only to those that
+ * An axis that means the same only to those that
  * agree in some indices is looked at when their digits are separated: then the teams that are left agree in them.
  * What is data of one place (DEP_DATA alone) is one value for all.
  */
@@ -28,7 +28,7 @@ typedef struct Chain { /* one team index and the quotients of index + offset, by
     Poly divisor[CHAIN_MAX];
     Poly factor[CHAIN_MAX]; /* divisor[i + 1] / divisor[i] */
     Poly width[CHAIN_MAX];  /* greatest difference of two values of digit i; bad: unknown */
-    bool separated[CHAIN_MAX]; /* or known to be the same */
+    bool separated[CHAIN_MAX];
     int n;
     bool free; /* no team index */
 } Chain;
@@ -268,6 +268,12 @@ static bool is_name(const char *text)
     return *text == 0;
 }
 
+/* Nobody has written what stands in numbers. */
+static bool tells(const Separation *s, const Dimension *dim)
+{
+    return s->why == NULL && dim->axis->name;
+}
+
 /* Of the digits that no dimension has separated yet; true: separated more. */
 static bool separate_dimension(Separation *s, const Dimension *dim)
 {
@@ -277,7 +283,7 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
     int n, m = 0, run = 0;   /* from order[run] on all are separated */
     Poly ab = dim->span_ab, ba = dim->span_ba;
     if (!digits_of(s, dim->team, digits, &n)) {
-        if (s->why == NULL) {
+        if (tells(s, dim)) {
             s->why = arena_printf(s->a, "the start %s in %s is not a sum of steps of the team's indices",
                                   domain_text(d, s->a, dim->team), dim->axis->name);
         }
@@ -288,7 +294,7 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
     while (n > 0) {
         int i = least_digit(s, digits, n);
         if (i < 0) {
-            if (s->why == NULL) {
+            if (tells(s, dim)) {
                 s->why = arena_printf(s->a, "the steps %s and %s in %s can't be compared",
                                       domain_text(d, s->a, digits[0].step), domain_text(d, s->a, digits[1].step),
                                       dim->axis->name);
@@ -303,7 +309,7 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
         if (!over_ab || !le(s, ba, g.step)) {
             run = m;
             Poly span = over_ab ? ba : ab;
-            if (s->why == NULL && !span.bad) {
+            if (tells(s, dim) && !span.bad) {
                 const char *step = domain_text(d, s->a, g.step), *reach = domain_text(d, s->a, span);
                 s->why = arena_printf(s->a, "in %s the start moves by %s with %s, which is not known to be as far as the %s elements touched reach%s",
                                       dim->axis->name, step, atom_text(s, g.chain->atom[g.at]), reach,
@@ -398,34 +404,6 @@ static bool find_digits(Separation *s, Span span[][2], int n, bool free)
     return true;
 }
 
-/* The quotient of x by m as an atom; 0 where it is none. */
-static Atom quotient_of(Domain *d, Atom x, Poly m, bool *below)
-{
-    Poly q = poly_div(d, raw_atom(d, x), m);
-    *below = q.n == 0 && !q.bad; /* 0 <= x < m */
-    Atom at = poly_plain(q);
-    const AtomInfo *info = at ? atom_info(d, at) : NULL;
-    bool same = info && info->kind == ATOM_DIV && info->positive && poly_same(info->b, m) && poly_same(info->a, raw_atom(d, x));
-    return same ? at : 0;
-}
-
-/* x % m is the same: so are all digits below m. Of x / m those from m on. */
-static void same_digits(Separation *s, const DomKnown *k)
-{
-    Domain *d = s->d;
-    Atom x, q;
-    Poly m = poly_const(d, k->modulus), e;
-    Chain *c = plain_index(d, k->index, &x) && x ? chain_of(s, x) : NULL;
-    bool all = k->modulus == 0;
-    if (c == NULL) return;
-    bool added = !all && (q = quotient_of(d, x, m, &all)) != 0 && chain_add(d, c, q, POLY_ZERO, m);
-    if (k->over && !added) return; /* it lies below m, or the digits are those of another number */
-    for (int i = 0; i < c->n; i++) {
-        bool same = k->over ? poly_exact(d, c->divisor[i], m, &e) : i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e);
-        if (all || same) c->separated[i] = true;
-    }
-}
-
 /* Only where both boxes follow the digits in the same way. */
 static bool dimension_of(Separation *s, const DomAxis *x, const Span *a, const Span *b, Dimension *out)
 {
@@ -468,7 +446,7 @@ static bool agreed(Separation *s, const DomAxis *x)
     for (int i = 0; i < x->nagree; i++) {
         Atom of = x->agree[i];
         if (plain_index(s->d, of, &of) && (of == 0 || agree_in(s, of))) continue; /* 0: a constant */
-        s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
+        if (x->name) s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
         return false;
     }
     return true;
@@ -488,7 +466,6 @@ static bool separate(Separation *s, const DomPair *p, unsigned keep, bool free)
         span[i][1] = same ? span[i][0] : span_of(d, x, 1, keep);
     }
     if (!find_digits(s, span, p->naxes, free)) return false;
-    for (int i = 0; i < p->nknown; i++) same_digits(s, &p->known[i]);
     for (int c = 0; c < s->nchains; c++) chain_widths(d, &s->chains[c]);
     for (int i = 0; i < p->naxes; i++) {
         if (!span[i][0].known || !span[i][1].known) continue;
@@ -520,7 +497,7 @@ static const char *data_start(Separation *s, const DomPair *p)
 {
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < p->naxes; i++)
-            if (p->axis[i].nagree == 0 && poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
+            if (p->axis[i].name && p->axis[i].nagree == 0 && poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
                 return arena_printf(s->a, "the start %s in %s is known only when the kernel runs",
                                     domain_text(s->d, s->a, p->axis[i].start[side]), p->axis[i].name);
     return NULL;
@@ -577,6 +554,12 @@ bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
     return false;
 }
 
+DomAxis domain_number(Domain *d, Poly a, Poly b)
+{
+    Poly one = poly_const(d, 1);
+    return (DomAxis){.start = {a, b}, .extent = {one, one}, .quiet = true};
+}
+
 bool domain_apart(Domain *d, const DomPair *p)
 {
     for (int i = 0; i < p->naxes; i++) {
@@ -591,28 +574,10 @@ bool domain_apart(Domain *d, const DomPair *p)
     return false;
 }
 
-static DomPair pair_of(const DomBox *A, const DomBox *B, DomAxis *axis)
-{
-    static const char *const NAMES[MAP_RANK_MAX] = {"dimension 0", "dimension 1", "dimension 2", "dimension 3", "dimension 4"};
-    DomPair p = {.axis = axis, .naxes = A->rank < B->rank ? A->rank : B->rank};
-    for (int i = 0; i < p.naxes; i++)
-        axis[i] = (DomAxis){.name = NAMES[i], .start = {A->start[i], B->start[i]}, .extent = {A->extent[i], B->extent[i]}};
-    return p;
-}
-
-bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
-                           const char **why)
-{
-    DomAxis axis[MAP_RANK_MAX];
-    DomPair p = pair_of(A, B, axis);
-    p.team = team;
-    p.nteam = nteam;
-    return domain_apart_teams(d, a, &p, why);
-}
-
 bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B)
 {
     DomAxis axis[MAP_RANK_MAX];
-    DomPair p = pair_of(A, B, axis);
+    DomPair p = {.axis = axis, .naxes = A->rank < B->rank ? A->rank : B->rank};
+    for (int i = 0; i < p.naxes; i++) axis[i] = (DomAxis){.start = {A->start[i], B->start[i]}, .extent = {A->extent[i], B->extent[i]}};
     return domain_apart(d, &p);
 }

@@ -103,6 +103,8 @@ Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the 
 /* p, where terms that one index with few values moves are the same for each of them as a multiple of it, with that instead. */
 Poly domain_straight(Domain *d, Poly p);
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest); /* p = coef * x + rest, without x in rest */
+/* p as coef * x + rest of one atom x that moves, without x in rest; 0: none does. */
+Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest);
 /* Indices and unknown values are numbered as they are made. Does p mention one of after < number <= upto? True as well
  * where looking took too long. */
 Atom domain_newest(const Domain *d);
@@ -113,7 +115,8 @@ bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out);
 const char *domain_text(Domain *d, Arena *a, Poly p);
 
 /* Rule G. What two accesses touch, as intervals of numbers that every element has: its place in a dimension, or any other
- * number. Who touches the same element agrees in the number on every axis. domain_apart_teams proves that for team indices
+ * number. Who touches the same element agrees in the number on every axis; a number that a condition gives a value is one more.
+ * domain_apart_teams proves that for team indices
  * t != t' the accesses A(t) and B(t') touch nothing together, whatever the other (loop) indices are. team[]: the atoms of
  * cta.x/y/z with more than one value (already without those whose range is the constant 1).
  * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; on each axis
@@ -122,31 +125,19 @@ const char *domain_text(Domain *d, Arena *a, Poly p);
  * one sentence, which index or axis could not be separated. */
 enum { DOM_AXES_MAX = 48 };
 typedef struct DomAxis {
-    const char *name;          /* "dimension 0" */
+    const char *name;          /* "dimension 0"; NULL: a number */
     Poly start[2], extent[2];  /* of A, of B */
     Poly size;                 /* nothing is touched but what lies in 0 .. size - 1; 0: it is not known */
     const Atom *agree;         /* indices without which the number is another one for each side */
     int nagree;
     bool quiet;                /* that it doesn't fit is no reason to name */
 } DomAxis;
-typedef struct DomKnown { /* index % modulus, index / modulus (over), or the index itself (0), has one and the same value on both sides */
-    Atom index;
-    int64_t modulus;
-    bool over;
-} DomKnown;
-typedef struct DomAt { /* index == value */
-    Atom index;
-    Poly value;
-} DomAt;
+DomAxis domain_number(Domain *d, Poly a, Poly b); /* one that each element that they have in common is at: a of A, b of B */
 typedef struct DomPair {
     const DomAxis *axis;
     int naxes;
     const Atom *team;
     int nteam;
-    const DomKnown *known;
-    int nknown;
-    const DomAt *at[2]; /* what each side is known to be at */
-    int nat[2];
 } DomPair;
 bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why);
 /* Same team, same iteration, equal indices: do they never touch the same? Also slots k % S and (k + 1) % S. */
@@ -157,8 +148,6 @@ typedef struct DomBox { /* start and extent (elements) per dimension */
     Poly start[MAP_RANK_MAX];
     Poly extent[MAP_RANK_MAX];
 } DomBox;
-bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
-                           const char **why);
-bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B);
+bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B); /* as domain_apart */
 
 #endif

@@ -20,6 +20,19 @@ bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest)
     return poly_same(k, zero) || poly_is_const(k, coef);
 }
 
+Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest)
+{
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            Atom x = p.terms[i].atoms[k];
+            if ((atom_info(d, x)->depends & ~(unsigned)DEP_LAUNCH) == 0) continue;
+            poly_split(d, p, x, coef, rest);
+            return x;
+        }
+    }
+    return 0;
+}
+
 Atom domain_newest(const Domain *d)
 {
     return d->natoms;
@@ -59,7 +72,9 @@ static bool of_one(Domain *d, Poly p, Atom *index, uint32_t *budget)
             const AtomInfo *x = atom_info(d, p.terms[i].atoms[k]);
             if (x->kind < ATOM_INDEX || (*budget)-- == 0) return false;
             if (x->kind == ATOM_INDEX && *index == 0) *index = x->self;
-            if (x->kind == ATOM_INDEX ? *index != x->self : !of_one(d, poly_now(d, x->a), index, budget) || !of_one(d, poly_now(d, x->b), index, budget)) return false;
+            bool is = x->kind == ATOM_INDEX ? *index == x->self
+                                            : of_one(d, poly_now(d, x->a), index, budget) && of_one(d, poly_now(d, x->b), index, budget);
+            if (!is) return false;
         }
     }
     return true;

@@ -12,6 +12,10 @@
 
 enum { FORCED_MAX = 16, ROUNDS = 3 };
 
+typedef struct DomAt { /* index == value */
+    Atom index;
+    Poly value;
+} DomAt;
 typedef struct Meet {
     Domain *d;
     const Runs *runs;
@@ -40,6 +44,12 @@ static bool of_launch(Domain *d, Poly p)
 
 /* ---- rotations ---- */
 
+/* p ^ (den - 1) */
+static Poly flipped_by(Domain *d, Poly p, Poly den)
+{
+    return raw_plus(d, raw_sub(d, raw_add(d, p, den), raw_scale(d, poly_mod(d, p, den), 2)), -1);
+}
+
 static Atom turned(Domain *d, Poly num, Poly den, bool flipped)
 {
     Poly low = poly_mod(d, num, den), count = den, last;
@@ -49,8 +59,8 @@ static Atom turned(Domain *d, Poly num, Poly den, bool flipped)
     }
     if (flipped && !domain_max(d, num, &last)) return 0;
     if (flipped) count = raw_mul(d, den, raw_plus(d, poly_div(d, last, den), 1)); /* whole groups */
-    Poly as = flipped ? raw_plus(d, raw_sub(d, raw_add(d, num, den), raw_scale(d, low, 2)), -1) : low;
-    Turned t = {num, den, flipped, domain_index(d, domain_text(d, d->arena, as), POLY_ZERO, count, poly_depends(d, num))};
+    const char *name = domain_text(d, d->arena, flipped ? flipped_by(d, num, den) : low);
+    Turned t = {num, den, flipped, domain_index(d, name, POLY_ZERO, count, poly_depends(d, num))};
     vec_push(d->arena, &d->turned, t);
     return t.index;
 }
@@ -69,8 +79,8 @@ static bool flips(Domain *d, Poly num, Poly den, Poly coef, Poly rest, Poly *s)
 {
     int64_t n;
     Atom x = poly_plain(num);
-    return x && atom_info(d, x)->kind == ATOM_INDEX && poly_is_const(den, &n) && (n & (n - 1)) == 0 && poly_exact(d, coef, raw_scale(d, den, 2), s) &&
-           !poly_mentions(d, raw_add(d, rest, raw_mul(d, *s, num)), x);
+    if (x == 0 || atom_info(d, x)->kind != ATOM_INDEX || !poly_is_const(den, &n) || (n & (n - 1)) != 0) return false;
+    return poly_exact(d, coef, raw_scale(d, den, 2), s) && !poly_mentions(d, raw_add(d, rest, raw_mul(d, *s, num)), x);
 }
 
 /* s * (num - den * (num / den)) in p as s * r, or what is left of num ^ (den - 1); 0: there is none. */
@@ -138,7 +148,7 @@ static bool force_turned(Meet *m, int side, const Turned *t, Poly value)
 {
     Domain *d = m->d;
     Poly num = poly_now(d, t->num), lo, step, rest;
-    if (t->flipped) return force(m, side, poly_plain(num), raw_plus(d, raw_sub(d, raw_add(d, value, t->den), raw_scale(d, poly_mod(d, value, t->den), 2)), -1));
+    if (t->flipped) return force(m, side, poly_plain(num), flipped_by(d, value, t->den));
     if (!poly_extreme(d, num, false, DEP_LAUNCH, &lo)) return false;
     Poly at = raw_add(d, lo, poly_mod(d, raw_sub(d, value, lo), t->den));
     for (uint32_t i = 0; i < num.n; i++) {
@@ -212,8 +222,6 @@ static void align(Domain *d, DomAxis *axis, int side, const DomAt *at)
 static bool values(Meet *m, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
 {
     Domain *d = m->d;
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < p->nat[side]; i++) force(m, side, p->at[side][i].index, poly_now(d, p->at[side][i].value));
     bool more = true;
     for (int round = 0; round < ROUNDS && more; round++) {
         more = false;
@@ -224,16 +232,14 @@ static bool values(Meet *m, Arena *a, const DomPair *p, DomPair *at, DomPair *al
     at->axis = m->axis;
     if (m->nforced[0] + m->nforced[1] == 0) return false;
     DomAxis *axis = axes_copy(a, p);
-    DomKnown *known = arena_array(a, DomKnown, (size_t)p->nknown + FORCED_MAX);
-    for (int i = 0; i < p->nknown; i++) known[i] = p->known[i];
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < m->nforced[side]; k++)
             for (int i = 0; i < p->naxes; i++) align(d, &axis[i], side, &m->forced[side][k]);
     aligned->axis = axis;
-    aligned->known = known;
     for (int k = 0; k < m->nforced[0]; k++) {
         const DomAt *its = value_of(m, 1, m->forced[0][k].index);
-        if (its && poly_same(its->value, m->forced[0][k].value)) known[aligned->nknown++] = (DomKnown){.index = its->index};
+        if (its == NULL || !poly_same(its->value, m->forced[0][k].value) || aligned->naxes == DOM_AXES_MAX) continue;
+        axis[aligned->naxes++] = domain_number(d, raw_atom(d, its->index), raw_atom(d, its->index));
     }
     return true;
 }

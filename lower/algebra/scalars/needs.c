@@ -9,62 +9,33 @@ static void also(Lower *L, Lx *cond, Lx more)
     *cond = *cond ? lx_op(L->a, &L->ir->mf.lx, LX_LAND, *cond, more) : more;
 }
 
-static Poly monomial(Lower *L, const Atom *atoms, unsigned n)
+/* What stands before each index is a multiple, and the rest is. */
+static Need multiple(Lower *L, Poly x, int64_t m, bool moved, Lx *all)
 {
-    Poly p = poly_const(L->d, 1);
-    for (unsigned i = 0; i < n; i++) p = poly_mul(L->d, p, poly_atom(L->d, atoms[i]));
-    return p;
-}
-
-typedef struct Group { /* terms with the same indices: coef is what stands before them */
-    Poly index, coef;
-} Group;
-enum { GROUPS_MAX = 16 };
-
-/* Splits x by what is not known at launch; -1: too many. */
-static int split(Lower *L, Poly x, Group out[GROUPS_MAX])
-{
-    int n = 0;
-    for (uint32_t t = 0; t < x.n; t++) {
-        Atom launch[256], index[256];
-        unsigned nl = 0, ni = 0;
-        for (unsigned i = 0; i < x.terms[t].natoms; i++) {
-            Atom at = x.terms[t].atoms[i];
-            if (domain_depends(L->d, poly_atom(L->d, at)) & ~(unsigned)DEP_LAUNCH) index[ni++] = at;
-            else launch[nl++] = at;
-        }
-        Poly in = monomial(L, index, ni);
-        Poly coef = poly_mul(L->d, poly_const(L->d, x.terms[t].coef), monomial(L, launch, nl));
-        int g = 0;
-        while (g < n && !poly_same(out[g].index, in)) g++;
-        if (g == GROUPS_MAX) return -1;
-        if (g == n) out[n++] = (Group){in, coef};
-        else out[g].coef = poly_add(L->d, out[g].coef, coef);
+    int64_t k;
+    Lx c;
+    Poly coef, rest;
+    LxPool *pool = &L->ir->mf.lx;
+    if (domain_divides(L->d, m, x)) return NEED_PROVED;
+    Atom index = domain_moving(L->d, x, &coef, &rest);
+    if (index) {
+        bool divides = domain_divides(L->d, m, poly_mul(L->d, coef, poly_atom(L->d, index)));
+        Need first = divides ? NEED_PROVED : multiple(L, coef, m, true, all), second = multiple(L, rest, m, moved, all);
+        return first > second ? first : second;
     }
-    return n;
+    if (poly_is_const(x, &k)) return moved ? NEED_UNKNOWN : NEED_NEVER;
+    if (!domain_lx(L->d, L->a, pool, x, &c)) return NEED_UNKNOWN;
+    c = lx_op(L->a, pool, LX_MOD, c, lx_const(L->a, pool, m));
+    also(L, all, lx_op(L->a, pool, LX_EQ, c, lx_const(L->a, pool, 0)));
+    return NEED_CHECK;
 }
 
 Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond)
 {
-    int64_t k;
-    if (m == 1 || domain_divides(L->d, m, x)) return NEED_PROVED;
-    if (x.bad) return NEED_UNKNOWN;
-    if (poly_is_const(x, &k)) return NEED_NEVER;
-    Group g[GROUPS_MAX];
-    int n = split(L, x, g);
-    if (n < 0) return NEED_UNKNOWN;
-    LxPool *pool = &L->ir->mf.lx;
     Lx all = 0;
-    for (int i = 0; i < n; i++) {
-        if (domain_divides(L->d, m, poly_mul(L->d, g[i].index, g[i].coef))) continue;
-        Lx c;
-        if (poly_is_const(g[i].coef, &k)) return poly_is_const(g[i].index, &k) ? NEED_NEVER : NEED_UNKNOWN;
-        if (!domain_lx(L->d, L->a, pool, g[i].coef, &c)) return NEED_UNKNOWN;
-        Lx rest = lx_op(L->a, pool, LX_MOD, c, lx_const(L->a, pool, m));
-        also(L, &all, lx_op(L->a, pool, LX_EQ, rest, lx_const(L->a, pool, 0)));
-    }
-    if (all) also(L, cond, all);
-    return NEED_CHECK;
+    Need need = m == 1 ? NEED_PROVED : multiple(L, poly_add(L->d, x, poly_const(L->d, 0)), m, false, &all);
+    if (need == NEED_CHECK) also(L, cond, all);
+    return need;
 }
 
 static Need bound_of(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)

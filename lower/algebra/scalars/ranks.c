@@ -221,7 +221,6 @@ bool cluster_equal(Lower *L, const PMove *mv, PCast cast)
 
 int cond_now(Lower *L, const Sx *x)
 {
-    int64_t k;
     int a, b;
     switch ((SxOp)x->op) {
     case SX_LET: return cond_now(L, x->a);
@@ -236,8 +235,14 @@ int cond_now(Lower *L, const Sx *x)
     }
     if (x->op == SX_CONST) return x->k != 0;
     if (x->op < SX_EQ || x->op > SX_GE) return -1;
-    if (!poly_is_const(poly_sub(L->d, scalar_poly(L, x->a), scalar_poly(L, x->b)), &k)) return -1;
-    bool swap = x->op == SX_GT || x->op == SX_GE;
-    lx_apply(sx_launch_op(x->op), swap ? 0 : k, swap ? k : 0, &k);
-    return (int)k;
+    Poly p = scalar_poly(L, x->a), q = scalar_poly(L, x->b);
+    bool less = domain_lt(L->d, p, q), more = domain_lt(L->d, q, p);
+    switch ((SxOp)x->op) {
+    case SX_EQ: return less || more ? 0 : domain_eq(L->d, p, q) ? 1 : -1;
+    case SX_NE: return less || more ? 1 : domain_eq(L->d, p, q) ? 0 : -1;
+    case SX_LT: return less ? 1 : domain_le(L->d, q, p) ? 0 : -1;
+    case SX_GE: return less ? 0 : domain_le(L->d, q, p) ? 1 : -1;
+    case SX_GT: return more ? 1 : domain_le(L->d, p, q) ? 0 : -1;
+    default: return more ? 0 : domain_le(L->d, p, q) ? 1 : -1;
+    }
 }

@@ -295,26 +295,13 @@ static void assume(Lower *L, const Sx *x)
     L->scalars->conditions.n = around;
 }
 
-static bool holds(Lower *L, const Sx *x)
-{
-    bool all = true;
-    uint32_t around = conditions_open(L, x, true);
-    for (uint32_t i = around; i < L->scalars->conditions.n && all; i++) {
-        const Condition *c = &L->scalars->conditions.v[i];
-        Poly a = scalar_poly(L, c->a), b = c->b ? scalar_poly(L, c->b) : a;
-        all = c->kind == COND_ORDER ? domain_le(L->d, poly_add(L->d, a, poly_const(L->d, c->less)), b) : c->kind == COND_EQUAL && domain_eq(L->d, a, b);
-    }
-    L->scalars->conditions.n = around;
-    return all;
-}
-
 static void facts(Lower *L)
 {
     for (uint32_t i = 0; i < L->k->facts.n; i++) {
         const PFact *f = &L->k->facts.v[i];
         Lx cond = scalar_lx(L, f->cond);
         if (cond == 0) continue; /* the checker lets only launch facts through */
-        if (f->why && holds(L, f->cond)) continue;
+        if (f->why && cond_now(L, f->cond) == 1) continue;
         const char *text = f->why ? lx_text(L, cond) : source_text(L, f->span);
         if (!launch_check(L, E1101, cond, f->span, text, f->why ? f->why : "a fact of the kernel's `where`")) {
             Diag *g = lower_error(L, E0523, f->span, "`%s` holds for no launch", text);
@@ -518,7 +505,8 @@ void scalars_begin(Lower *L)
     const PStmt *only = only_across(k);
     for (int i = 0; only && i < only->pipe->n; i++) { /* or no iteration is dealt */
         const PStmt x = pipe_index(only->pipe, i);
-        if (!((scalar_uses(L, x.lo) | scalar_uses(L, x.value)) & ~USE_LAUNCH)) at_least_one(L, poly_sub(d, scalar_poly(L, x.value), scalar_poly(L, x.lo)));
+        if ((scalar_uses(L, x.lo) | scalar_uses(L, x.value)) & ~USE_LAUNCH) continue;
+        at_least_one(L, poly_sub(d, scalar_poly(L, x.value), scalar_poly(L, x.lo)));
     }
     L->cluster_size = k->cluster[0] * k->cluster[1] * k->cluster[2];
     L->scalars->rank = poly_const(d, 0);

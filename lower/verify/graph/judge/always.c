@@ -164,17 +164,17 @@ static bool equal_steps(const Verifier *v, const Site *a, const Site *b)
 static bool apart_as(Verifier *v, const Asked *q, bool differ)
 {
     Two two = places(v, q, differ);
-    DomAxis axis[2 * MAP_RANK] = {0};
-    DomKnown known[FRAMES];
-    DomPair pair = {.axis = axis, .known = known};
+    DomAxis axis[2 * MAP_RANK + FRAMES] = {0};
+    DomPair pair = {.axis = axis};
+    Domain *d = polys_domain(v->polys);
     for (int k = 0; k < 2; k++) pair.naxes = axes_of(v, &two.w[k], q, k, axis);
     if (q->buf[0] == NULL && !equal_steps(v, &q->a, &q->b)) pair.naxes /= 2;
-    if (!differ) return domain_apart(polys_domain(v->polys), &pair);
+    if (!differ) return domain_apart(d, &pair);
     const char *why;
-    for (uint32_t i = 0; i < q->level; i++) known[pair.nknown++] = (DomKnown){.index = two.turn[i]};
+    for (uint32_t i = 0; i < q->level; i++) axis[pair.naxes++] = domain_number(d, poly_atom(d, two.turn[i]), poly_atom(d, two.turn[i]));
     pair.team = &two.turn[q->level];
     pair.nteam = 1;
-    return domain_apart_teams(polys_domain(v->polys), v->arena, &pair, &why);
+    return domain_apart_teams(d, v->arena, &pair, &why);
 }
 
 static bool answer(Verifier *v, const Asked *q)
