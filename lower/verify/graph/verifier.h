@@ -10,7 +10,7 @@
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
  * judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/open.c, tries/turns.c, tries/remainders.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
+ * tries/turns.c, tries/remainders.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
  * ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
@@ -98,6 +98,7 @@ typedef struct Verifier {
     uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (tries/compare.c): at least */
     uint32_t base;           /* the slots and the period; */
     bool *counter;           /* by variable: turns a ring of the compiler's */
+    int64_t *counting;       /* by variable: like a loop's index it comes round only in its remainder by that; 0: in full */
     bool fixed;              /* slots or conditions are not those of counters alone: rings turned by one slot are another program (tries/period.c) */
     bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
     uint32_t joint;          /* turns after which all moduli and variables that steer come round together: tries/moduli.c */
@@ -107,7 +108,7 @@ typedef struct Verifier {
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     bool dealt;              /* work is drawn: by tickets, or clusters of the grid */
     bool uneven;             /* what turns order depends on the turn */
-    uint64_t loaded, stored; /* tensors that copies read and write */
+    uint64_t loaded, stored; /* tensors that copies read and write; of what is read by its address any */
     Form (*sreg)[IRR_COUNT]; /* by rank */
     uint32_t *nest; /* by op: the nest it is part of; 0: none */
 

@@ -380,7 +380,7 @@ static void prepare(Verifier *v)
         if (k->bufs.v[i].slots > v->slots) v->slots = k->bufs.v[i].slots;
     }
     for (uint32_t i = 0; i < v->nops; i++) {
-        v->loaded |= copy_tensors(v, i, false);
+        v->loaded |= verify_arg(v, i, IRK_FROM) && copy_tensors(v, i, false) ? UINT64_MAX : copy_tensors(v, i, false);
         v->stored |= copy_tensors(v, i, true);
     }
     period_parities(v);

@@ -80,15 +80,13 @@ bool choice_longer(Verifier *v, int64_t by)
     return greatest + by <= LIMIT_MAX;
 }
 
-static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
-
 /* A minimum or maximum of what has been chosen; 0: it is none. */
 static Form resolve_extreme(Verifier *v, const FormAtom *a, bool draws, bool *by_trip)
 {
     int64_t p, q;
     bool least = a->sub == IR_MIN;
     Form one = form_simplify(&v->f, a->a), other = form_simplify(&v->f, a->b);
-    Form lesser = resolve(v, one, draws, by_trip), greater = resolve(v, other, draws, by_trip);
+    Form lesser = choice_resolve(v, one, draws, by_trip), greater = choice_resolve(v, other, draws, by_trip);
     if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return 0;
     if (form_data(&v->f, one)->n == 0) limit(v, p);
     else if (form_data(&v->f, other)->n == 0) limit(v, q);
@@ -112,7 +110,7 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
 }
 
 /* Launch expressions have minima and maxima whole: those that are numbers by now leave a sum that may be one, too. */
-static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip)
 {
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
     x = remainders_put(v, x);
@@ -128,23 +126,13 @@ static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
     return y ? y : x;
 }
 
-Form choice_resolve(Verifier *v, Form x, bool *by_trip)
-{
-    return resolve(v, x, true, by_trip);
-}
-
-Form choice_value(Verifier *v, Form x, bool *by_trip)
-{
-    return resolve(v, x, false, by_trip);
-}
-
 /* ---- what to choose ---- */
 
 static bool chosen_already(Verifier *v, Form x)
 {
     int64_t k;
     bool trip = false;
-    return form_is_const(&v->f, choice_resolve(v, x, &trip), &k);
+    return form_is_const(&v->f, choice_resolve(v, x, true, &trip), &k);
 }
 
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the

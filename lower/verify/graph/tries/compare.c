@@ -3,7 +3,9 @@
  * - the same in all turns, or made from the index modulo a small constant;
  * - `k < c`: the turn at which it changes is one of the first F;
  * - `k + c < n` with n the end of the loop, and c small: the last E turns of every run are those of a longer one;
- * Others are held open (tries/open.c): of sizes alone, against another size, against twice the index, far from both ends, of two indices.
+ * Others are held open: of sizes alone, against another size, against twice the index, far from both ends, of two indices. Chosen trip
+ * counts make them of two numbers, which don't tell of longer loops: they are what their operands make of them without what was
+ * chosen, launch values as these stand and indices of which nothing is known but their bounds (unroll/run.c, unroll/blocks.c).
  *
  * Several comparisons may meet, of one loop or of loops that roles pass side by side, so F and E are the farthest of
  * all. Between them a loop of 2 S + 1 turns has as many as it has without such comparisons, in which nothing but the remainders of

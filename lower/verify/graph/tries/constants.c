@@ -45,7 +45,9 @@ void constants_find(Verifier *v)
  * global memory what another one wrote, nor where places in a tile move with the index (tries/period.c). */
 void constants_check(Verifier *v)
 {
-    if (v->counts.n && !v->few && v->loaded & v->stored) verify_refuse(v, E0660, v->nops, "in many turns it may read what it wrote");
+    uint64_t read = 0;
+    for (uint32_t i = 0; i < v->nops; i++) read |= copy_tensors(v, i, false);
+    if (v->counts.n && !v->few && read & v->stored) verify_refuse(v, E0660, v->nops, "in many turns it may read what it wrote");
 }
 
 Form constants_end(Verifier *v, uint32_t loop)

@@ -138,6 +138,59 @@ static void find_rings(Moduli *m, uint32_t at)
     }
 }
 
+/* ---- variables that count ---- */
+
+/* The variable's remainder by *by tells what the operand of an op is that is no value; 0: it doesn't. Places in tensors may tell more. */
+static void remainder_of(const Verifier *v, const IrArg *arg, uint64_t bit, int64_t *by)
+{
+    if (arg->kind != IRA_VAL || arg->key == IRK_COORDS || arg->key == IRK_FROM || arg->key == IRK_TO || *by == 0) return;
+    const Round *r = &v->rounds[arg->id - 1];
+    if (r->vars & bit) *by = round_returns(r) ? rounds_joint(*by, r->turns) : 0;
+}
+
+static int64_t remainders(const Verifier *v, uint32_t var)
+{
+    int64_t by = 1;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        bool own = op->op == IR_SET && v->operands[i].var == var, place = op->op == IR_GADDR;
+        remainder_of(v, &(IrArg){.kind = op->guard.pred ? IRA_VAL : IRA_IMM, .id = op->guard.pred}, v->variable_bit[var], &by);
+        for (uint32_t j = 0; j < op->nargs && !own && !place && !v->operands[i].pure; j++) remainder_of(v, &op->args[j], v->variable_bit[var], &by);
+    }
+    return by;
+}
+
+/* Each time that it is set it is a number more. */
+static bool advances(const Verifier *v, uint32_t var)
+{
+    bool more = v->variable_bit[var] && !v->parity[var] && !v->counter[var] && v->k->vars.v[var].type == IR_I64;
+    for (uint32_t i = v->given_by[var]; i && more; i = v->operands[i - 1].before) {
+        const IrArg *a = v->operands[i - 1].a;
+        const Round *r = a->kind == IRA_VAL ? &v->rounds[a->id - 1] : NULL;
+        if (v->ops[i - 1]->op == IR_SET) more = r && r->exact && r->turns == 1 && r->step == 1 && r->vars == v->variable_bit[var];
+    }
+    return more;
+}
+
+/* Variables that advance and of which remainders alone steer: like an index they need not come back to what they held, only these. */
+static void find_counting(Verifier *v)
+{
+    v->counting = arena_array(v->arena, int64_t, v->k->vars.n);
+    bool less = false;
+    for (uint32_t i = 0; i < v->k->vars.n; i++) less |= (v->counting[i] = advances(v, i)) != 0;
+    if (!less) return;
+    while (less) {
+        less = false;
+        rounds_find(v, 0);
+        for (uint32_t i = 0; i < v->k->vars.n; i++) {
+            if (v->counting[i] == 0) continue;
+            v->counting[i] = remainders(v, i);
+            less |= v->counting[i] == 0;
+        }
+    }
+    rounds_find(v, 1);
+}
+
 /* ---- all of a kernel ---- */
 
 /* "4 (slots), 5 and 7" */
@@ -198,6 +251,7 @@ void moduli_prepare(Verifier *v)
     v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
     for (uint32_t i = 0; i < v->nops; i++) find_counters(v, v->ops[i]);
+    find_counting(v);
     for (uint32_t i = 0; i < v->k->vars.n; i++)
         if (!v->counter[i] && !v->parity[i]) m.vars |= v->variable_bit[i];
     v->fixed = m.vars != 0;

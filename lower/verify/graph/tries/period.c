@@ -11,7 +11,9 @@
  *   would leave the ring in the longer runs and was refused there.
  * - A condition that steers synchronisation or copies compares a turn with an end of the loop (`k + c < n`), with a
  *   constant that the runs reach, or a remainder: the turns of the longest run meet it in every way that there is, also
- *   together with others (tries/compare.c). Or the runs leave open whether it holds (tries/open.c).
+ *   together with others (tries/compare.c). Or the runs leave open whether it holds.
+ * - Where a loop begins by what the launch or data say, each remainder of its first turn is tried (tries/remainders.c): nothing else of
+ *   that number enters slots and parities.
  * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, also of waits under conditions, says
  *   the right parity however often the loop runs; what it was made from need not come round.
  * - Where barriers are used under conditions, S is twice as large, and large enough that 2 S + 1 turns hold a window without
@@ -249,6 +251,14 @@ static bool uneven(const Verifier *v, uint32_t loop)
     return false;
 }
 
+static bool came_back(Verifier *v, uint32_t var, Form held)
+{
+    Form now = v->now->vars[var].x;
+    int64_t more;
+    if (now == held) return true;
+    return v->counting[var] && form_is_const(&v->f, form_add(&v->f, now, -1, held), &more) && more % v->counting[var] == 0;
+}
+
 void period_turn(Verifier *v, const Frame *fr)
 {
     struct Period *p = v->period;
@@ -267,7 +277,7 @@ void period_turn(Verifier *v, const Frame *fr)
     bool last = fr->at == 2 * (int64_t)v->ring, due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
-        if (p->relevant[i] && !v->parity[i] && s->vars[i] != v->now->vars[i].x) moved |= p->circle[i];
+        if (p->relevant[i] && !v->parity[i] && !came_back(v, i, s->vars[i])) moved |= p->circle[i];
     s->returned |= sets & ~moved;
     if (due && !(moved & sets & p->program)) {
         s->joint = true;

@@ -3,8 +3,8 @@
  *
  * m times `turns` turns of any loop later a value is a multiple of m times `step` more, for each m; step 0: it is the
  * same. So an index (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). Of what is made from one loop, or one variable, step is how much more it
- * is, so that k - k / 3 * 3 is (3, 0). When a variable comes back to what it held the runs show
- * (tries/period.c): here it counts as if it stayed.
+ * is, so that k - k / 3 * 3 is (3, 0). When a variable comes back to what it held, or its remainder does, the runs show
+ * (tries/period.c): here it counts as if it stayed, or as an index.
  */
 #include <string.h>
 
@@ -150,7 +150,7 @@ static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
     const IrOp *op = v->ops[at];
     if (op->op == IR_GET)
         return (Round){.turns = 1,
-                       .step = step,
+                       .step = v->counting && v->counting[v->operands[at].var] ? 1 : step,
                        .exact = v->variable_bit[v->operands[at].var] != 0,
                        .vars = v->variable_bit[v->operands[at].var],
                        .given = v->given[v->operands[at].var]};

@@ -9,11 +9,9 @@
 #include "lower/verify/graph/verifier.h"
 
 /* ---- choices.c ---- */
-/* x, or the number that was chosen for it. */
-Form choice_resolve(Verifier *v, Form x, bool *by_trip);
-/* The same, but a number made from a draw stays what it is: it also says when the draws are over, and trip counts that are made
- * from it are chosen without regard to that. */
-Form choice_value(Verifier *v, Form x, bool *by_trip);
+/* x, or the number that was chosen for it. draws: if not, a number made from a draw stays what it is: it also says when the draws are
+ * over, and trip counts that are made from it are chosen without regard to that. */
+Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip);
 bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
 void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
@@ -56,9 +54,6 @@ bool nests_own(const Verifier *v, Form of); /* a trip count that is made from va
 
 /* ---- compare.c ---- */
 void compare_prepare(Verifier *v); /* what is held open, and ring, so that the runs tell of the rest */
-
-/* ---- open.c ---- */
-Form open_index(Verifier *v, uint32_t loop, Form turn); /* of v->now, which is in that turn, without what was chosen; 0: not known */
 
 /* ---- rounds.c ---- */
 void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */

@@ -13,6 +13,25 @@ Frame *block_push(Verifier *v, uint32_t op)
     return fr;
 }
 
+/* An index without what was chosen, in what is held open (tries/compare.c): longer loops may have that otherwise, in any of their turns, so
+ * nothing is known of it but its bounds. That of two turns is one value where both are the same turns of like loops: then it is equal in
+ * every launch, and so is what equal expressions make of it. Numbers of a run don't count: in few turns they may be equal where those
+ * of longer loops are not. 0: not known. */
+static Form open_index(Verifier *v, uint32_t loop, Form turn)
+{
+    Form lo = run_whole(v, v->operands[loop].a).plain, hi = run_whole(v, v->operands[loop].b).plain;
+    if (lo == 0 || hi == 0) return 0;
+    int64_t first = form_data(&v->f, lo)->lo, last = form_data(&v->f, hi)->hi;
+    if (last == first + 1) return form_const(&v->f, first);
+    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN,
+                                       .type = v->ops[loop]->type,
+                                       .a = turn,
+                                       .b = lo,
+                                       .c = hi,
+                                       .lo = first,
+                                       .hi = last == INT64_MAX || last == INT64_MIN ? INT64_MAX : last - 1});
+}
+
 static void set_index(Verifier *v, const Frame *fr)
 {
     const IrOp *op = v->ops[fr->op];
@@ -37,7 +56,7 @@ static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
     Form count = form_add(&v->f, v->is_long[op] ? constants_end(v, op) : hi, -1, lo);
     bool trip = false;
     int64_t n;
-    if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
+    if (count) count = choice_resolve(v, form_simplify(&v->f, count), true, &trip);
     if (count == 0) {
         verify_refuse(v, E0660, op, "how often this loop runs can't be followed");
         return false;
@@ -101,7 +120,7 @@ static bool repeat_turns(Verifier *v, uint32_t op, uint32_t brk, uint32_t pass, 
                                              .lo = 0,
                                              .hi = INT64_MAX});
     bool trip = false;
-    if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
+    if (form_is_const(&v->f, choice_resolve(v, turns, true, &trip), k)) return true;
     choice_add(v, op, turns);
     return false;
 }

@@ -97,7 +97,7 @@ static Value resolved(Verifier *v, Value a)
     Resolved *r = &v->resolved[a.x % RESOLVED];
     if (r->x != a.x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = a.x, .unrolling = v->unrollings};
-        r->y = choice_value(v, a.x, &r->by_trip);
+        r->y = choice_resolve(v, a.x, false, &r->by_trip);
     }
     return value_by_trip(a) || r->by_trip ? (Value){r->y, a.plain} : value_of(r->y);
 }

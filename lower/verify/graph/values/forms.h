@@ -36,7 +36,7 @@ typedef enum FormAtomKind {
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL,   /* a ? b : c, not taken apart */
     ATOM_FAMILY, /* stands for all atoms of kind sub with equal parts: tries/choices.c */
-    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c */
+    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: unroll/blocks.c */
 } FormAtomKind;
 typedef struct FormAtom {
     uint8_t kind, sub, type;
