@@ -300,17 +300,22 @@ static void only_long(const Verifier *v, Values *l, const Choice *c)
     if ((k - least) * by >= joint && !v->few) add_value(l, least + by * joint);
 }
 
-/* What no launch has is left out, unless nothing else is small enough to be tried. */
+/* What no launch has is left out, unless nothing else is small enough to be tried; as many that some launch has take its place. */
 static void drop_impossible(const Forms *f, Form of, Values *l)
 {
     const FormData *d = form_data(f, of);
-    uint32_t n = 0;
+    uint32_t n = 0, below = 0, above = 0;
     for (uint32_t i = 0; i < l->n; i++) n += l->v[i] >= d->lo && l->v[i] <= d->hi;
     if (d->lo > 1 || n == 0) return;
     n = 0;
-    for (uint32_t i = 0; i < l->n; i++)
-        if (l->v[i] >= d->lo && l->v[i] <= d->hi) l->v[n++] = l->v[i];
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (l->v[i] < d->lo) below++;
+        else if (l->v[i] > d->hi) above++;
+        else l->v[n++] = l->v[i];
+    }
     l->n = n;
+    for (int64_t k = d->lo; below > 0 && k <= d->hi; k++, below--) add_value(l, k);
+    for (int64_t k = d->hi; above > 0 && k >= d->lo; k--, above--) add_value(l, k);
 }
 
 /* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Each two
