@@ -307,10 +307,10 @@ static void peer_move(Collective *a, const PStmt *s)
 {
     int64_t to[RANKS];
     const PMove *m = s->move;
-    uint32_t errors = a->c->diags->errors;
+    uint32_t met = a->c->diags->met;
     if (!around_agrees(a, s, 0, m->dst.span)) return;
     bool known = targets(a, s, &m->dst, to);
-    if (a->c->diags->errors != errors) return;
+    if (a->c->diags->met != met) return;
     if (m->reduce < 0) written_twice(a, s, &m->dst, to);
     sent_and_received(a, s, to, known);
 }
