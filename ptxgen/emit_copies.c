@@ -237,9 +237,9 @@ void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
     set_policy(w, op);
-    mark_any_order(w, op);
     const IrArg *mask = ir_find(op, IRK_BYTES_OF);
     if (mask) w->slots[SLOT_mask] = ptx_value16(w, mask);
+    mark_any_order(w, op);
     if (op->op == IR_BLK_REDUCE) set_reduction(w, op, FORM_BULK_REDUCE);
     ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : mask ? FORM_BULK_STORE_MASK : FORM_BULK_STORE);
 }
