@@ -109,7 +109,7 @@ PKernel *check_kernel_as(Checked *ch, size_t i, const Wish *wish)
     Compilation *c = ch->c;
     const Schedule *schedule = &ch->schedules.v[i];
     const Item *item = schedule->kernel;
-    uint32_t errors = c->diags->errors;
+    uint32_t met = c->diags->met;
     Env e = {.ch = ch, .c = c, .module = ch->main};
     PKernel *k = kernel_new(&e, schedule, wish);
     ch->inlined = 0;
@@ -117,10 +117,10 @@ PKernel *check_kernel_as(Checked *ch, size_t i, const Wish *wish)
     bool ok = kernel_head(&e, item);       /* kernels.c: parameters, attributes; types in types.c */
     statements(&e, &item->body, &k->body); /* statements.c: and from there moves.c, regions.c, maps.c, loops.c, calls.c .. */
     env_leave(&e, NULL);
-    if (!ok || ch->errors || c->diags->errors != errors) return NULL;
+    if (!ok || ch->errors || c->diags->met != met) return NULL;
     if (!kernel_whole(&e)) return NULL; /* what only the whole kernel shows: of its grid, its roles, its tensor memory */
     drop_left_out(k);                   /* unused.c: what only branches that are left out use */
     check_collective(c, k);             /* collective.c: what CTAs of a cluster do together */
     check_assigned(c, k);               /* assigned.c, with protocols.c: read after written, who completes a barrier */
-    return c->diags->errors == errors ? k : NULL;
+    return c->diags->met == met ? k : NULL;
 }

@@ -169,11 +169,11 @@ static Module *load_module(Checked *ch, const char *name, Span at, const char *f
     }
     ParseContext pc = {c->arena, c->names, c->diags, c->sources};
     Module *m = arena_new(c->arena, Module);
-    uint32_t errors = c->diags->errors;
+    uint32_t met = c->diags->met;
     m->name = name;
     m->imported = at;
     m->unit = parse_unit(&pc, src);
-    m->broken = c->diags->errors != errors;
+    m->broken = c->diags->met != met;
     Module **end = &ch->modules;
     while (*end) end = &(*end)->next;
     *end = m;

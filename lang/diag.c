@@ -92,7 +92,9 @@ Diag *diag_vat(Diags *d, ErrorCode c, Span s, const char *fmt, va_list ap)
     /* A span without a place says nothing about sameness: every such report counts. */
     DiagClass cls = ERRORS[c].cls;
     bool dropped = d->quiet || (d->no_performance && cls == DIAG_PERFORMANCE) || (d->excluded && ERRORS[c].live);
-    if (dropped || (s.hi && !seen_add(d, c, s))) return g;
+    if (dropped) return g;
+    if (cls == DIAG_ERROR) d->met++;
+    if (s.hi && !seen_add(d, c, s)) return g;
     if (cls == DIAG_WARNING) d->warnings++;
     if (cls == DIAG_ERROR && d->errors++ >= d->max_errors) return g;
     g->text = arena_vprintf(d->arena, fmt, ap);

@@ -66,6 +66,7 @@ typedef struct Diags {
     Sources *sources;
     Diag *first, **last;
     uint32_t errors, warnings;
+    uint32_t met;        /* errors, those too that had been reported: what is made while it grows is no good */
     uint32_t max_errors; /* further errors are counted, not kept (default 100) */
     bool quiet;          /* drop everything (trial runs) */
     bool no_performance; /* drop the class PERFORMANCE */

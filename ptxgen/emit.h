@@ -198,6 +198,7 @@ void ptx_form(PtxWriter *w, Opnd guard, InstrForm f);
 void ptx_form_unaligned(PtxWriter *w, Opnd guard, InstrForm f); /* without its .aligned */
 void ptx_branch(PtxWriter *w, Opnd cond, bool when, const char *what, const char *name, uint32_t label);
 void ptx_label(PtxWriter *w, const char *what, const char *name, uint32_t label);
+void ptx_any_order(PtxWriter *w, bool any_order); /* emit_copies.c: in front of a store */
 void ptx_line_end(PtxWriter *w);
 /* Text for a comment or string: PTX is ASCII, and strings have no escapes. */
 void ptx_ascii(Text *t, const char *s, size_t n, bool in_string);

@@ -189,9 +189,9 @@ void ptx_op_blk_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
 
 /* A label that only readers of the PTX look at: the simulator takes the store behind it as one whose order among writes
  * of the same bytes is open. */
-static void mark_any_order(PtxWriter *w, const IrOp *op)
+void ptx_any_order(PtxWriter *w, bool any_order)
 {
-    if (op->any_order) ptx_label(w, "any_order", "", w->labels++);
+    if (any_order) ptx_label(w, "any_order", "", w->labels++);
 }
 
 static Opnd text(const char *s)
@@ -222,7 +222,7 @@ void ptx_op_tma_store(PtxWriter *w, const IrOp *op, Opnd guard)
     const MfMap *m = set_map(w, op);
     const MapModeInfo *mode = map_mode(m->mode);
     w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
-    mark_any_order(w, op);
+    ptx_any_order(w, op->any_order);
     if (op->op == IR_TMA_REDUCE) { /* the map has the type */
         w->slots[SLOT_op] = text(reduction_word(op));
         ptx_form(w, guard, there(mode->reduce, FORM_TMA_REDUCE_TILE));
@@ -237,9 +237,9 @@ void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
     set_policy(w, op);
-    mark_any_order(w, op);
     const IrArg *mask = ir_find(op, IRK_BYTES_OF);
     if (mask) w->slots[SLOT_mask] = ptx_value16(w, mask);
+    ptx_any_order(w, op->any_order);
     if (op->op == IR_BLK_REDUCE) set_reduction(w, op, FORM_BULK_REDUCE);
     ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : mask ? FORM_BULK_STORE_MASK : FORM_BULK_STORE);
 }

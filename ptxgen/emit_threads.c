@@ -35,6 +35,7 @@ typedef struct Work {
     Opnd fill[2];           /* the value as words */
     Opnd select[2];         /* of prmt, for matrices of bytes */
     uint32_t threads;       /* that have units: the step of a thread from turn to turn */
+    bool any_order;         /* as IrOp */
     ThrBox box;             /* of the side that lies in global memory */
     Side side[THR_SIDES];
     Turn turn[UNROLL_FAR];
@@ -177,6 +178,7 @@ static void move_rows(Work *k, int side, const Turn *t, ThrData *d, bool store)
             for (uint32_t i = 0; i < each && !store; i++) v[i] = reg32(k);
             Opnd data = words_opnd(k->w, v, each, false);
             if (global) {
+                if (store) ptx_any_order(k->w, k->any_order);
                 ptx_thr_global(k->w, inside, global_mnemonic(bytes, store), store, at, data, v, each);
                 continue;
             }
@@ -570,7 +572,7 @@ void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
     ThrWork *work = arena_new(w->arena, ThrWork);
     if (arg == NULL || arg->id >= w->k->plans.n) return;
     Work *k = arena_new(w->arena, Work);
-    *k = (Work){.w = w, .p = &w->k->plans.v[arg->id]};
+    *k = (Work){.w = w, .p = &w->k->plans.v[arg->id], .any_order = op->any_order};
     if (!threads_work(k->p, work)) return;
     uint32_t label = w->labels++, first = first_thread(w->k, op);
     if (guard.kind != OPND_EMPTY) ptx_branch(w, guard, false, "skip", k->p->name, label);

@@ -23,12 +23,12 @@ static bool add(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *
 {
     const Wish *w = check_wish(ch, i);
     bool quiet = c->diags->no_performance;
-    uint32_t errors = c->diags->errors;
+    uint32_t met = c->diags->met;
     c->diags->no_performance = quiet || w;
     PKernel *p = check_kernel(ch, i);
     IrKernel *k = build(c, p, b->kernels.n, m, plan, certificate);
     c->diags->no_performance = quiet;
-    if (c->diags->errors != errors && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
+    if (c->diags->met != met && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
     if (!k) return false;
     if (b->kernels.n && !manifest_same_signature(&b->kernels.v[0]->mf, &k->mf)) {
         diag_at(c->diags, E0220, p->span, "the parameters of `%s` depend on what has alternatives", names_text(c->names, p->name));

@@ -123,7 +123,7 @@ static const Planned *move_of(const Lower *L, uint32_t access)
 }
 
 /* The move by which the working role has waited for each load's tile: its first use of it; where it loads itself, in front of stores
- * that may meet it (kept.c). */
+ * that may meet it (kept.c). What goes to other CTAs alone it never waits for. */
 static void first_uses(Lower *L)
 {
     const Sched *s = L->sched;
@@ -132,9 +132,16 @@ static void first_uses(Lower *L)
     for (uint32_t i = s->moves.n; i-- > 0;) {
         const Planned *p = s->moves.v[i];
         if (p->agent == AG_WORK && p->src) next[p->src - s->rings] = i;
-        if (p->st->move->kind == MOVE_LOAD) L->accesses->all.v[p->access]->taken = p->agent == AG_WORK ? i : next[p->dst - s->rings];
+        if (p->st->move->kind == MOVE_LOAD)
+            L->accesses->all.v[p->access]->taken = p->agent == AG_WORK ? i : remote_returns(L, p) ? next[p->dst - s->rings] : UINT32_MAX;
         if (p->agent == AG_WORK && p->dst) next[p->dst - s->rings] = i; /* threads change what a copy brought */
     }
+}
+
+/* May the working role wait for the load's tile at the store? */
+static bool takes(const Lower *L, const Planned *load, const Planned *store)
+{
+    return remote_returns(L, load) && rings_takes(load->dst, store);
 }
 
 static bool crossing(Lower *L, const TensorAccess *a, const TensorAccess *b)
@@ -148,7 +155,7 @@ static bool add_crossing(Lower *L, void *to, uint32_t a, uint32_t b)
     const TensorAccess *x = L->accesses->all.v[a], *y = L->accesses->all.v[b], *load = x->write ? y : x, *store = x->write ? x : y;
     const Planned *p = move_of(L, x->write ? b : a), *q = move_of(L, x->write ? a : b), **crossed = to;
     bool behind = store->planned > load->planned;
-    bool taken = behind && (load_waited_for(load, store) || rings_takes(p->dst, q));
+    bool taken = behind && (load_waited_for(load, store) || takes(L, p, q));
     if (taken && p->depth == 0 && q->depth == 0) return true; /* neither comes again */
     const Planned **first = &crossed[x->write ? b : a];
     bool sooner = *first == NULL || store->planned < L->accesses->all.v[(*first)->access]->planned;
@@ -211,7 +218,7 @@ static bool overtaken(Lower *L, const TensorAccess *a, const TensorAccess *b)
 static bool add_overtaking(Lower *L, void *to, uint32_t a, uint32_t b)
 {
     const Planned **first = to, *p = move_of(L, a), *q = move_of(L, b);
-    if (L->accesses->all.v[a]->write || p->agent != AG_LOAD || !rings_takes(p->dst, q)) return true;
+    if (L->accesses->all.v[a]->write || p->agent != AG_LOAD || !takes(L, p, q)) return true;
     first += p->dst - L->sched->rings;
     if (*first == NULL || q->st->id < (*first)->st->id) *first = q;
     return true;
@@ -230,7 +237,7 @@ void plan_overtaking(Lower *L)
         rings_take(r, q);
         for (uint32_t i = 0; i < r->moves.n; i++) {
             const Planned *p = r->moves.v[i];
-            if (p->dst == r && p->agent == AG_LOAD) L->accesses->all.v[p->access]->taken = q->st->id;
+            if (p->dst == r && p->agent == AG_LOAD && remote_returns(L, p)) L->accesses->all.v[p->access]->taken = q->st->id;
         }
     }
 }

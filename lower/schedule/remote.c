@@ -60,6 +60,13 @@ bool remote_apart(Lower *L, const Planned *a, const Planned *b)
     return apart;
 }
 
+bool remote_returns(const Lower *L, const Planned *p)
+{
+    bool own = true;
+    for (int r = 0; r < L->cluster_size && own; r++) own = filled_by(L, p, r) == 0 || filled_by(L, p, r) >> r & 1;
+    return own;
+}
+
 /* Nothing orders what several CTAs write to one: each has a part of its own. */
 static bool places_apart(Lower *L, const Planned *p)
 {

@@ -1,6 +1,7 @@
 /* Derived schedules: the table of contents of schedule.h's files. */
 #include "lower/schedule/schedule.h"
 
+#include "lang/limits.h"
 #include "lower/emit/roles.h"
 #include "lower/plan/work.h"
 #include "lower/schedule/versions/versions.h"
@@ -86,13 +87,16 @@ static void alone(Lower *L)
 
 /* ---- roles ---- */
 
-static int64_t work_threads(const Lower *L)
+/* at: where the program says it. */
+static int64_t work_threads(const Lower *L, Span *at)
 {
     const Sched *s = L->sched;
     int64_t threads = L->k->threads > 32 ? L->k->threads : 0;
     bool all = s->pipes.n > 0;
+    *at = L->k->threads_span;
     for (uint32_t i = 0; i < s->pipes.n; i++) {
-        if (s->pipes.v[i]->st->pipe->threads) threads = s->pipes.v[i]->st->pipe->threads;
+        const PPipe *p = s->pipes.v[i]->st->pipe;
+        if (p->threads) threads = p->threads, *at = p->threads_span;
         all &= s->pipes.v[i]->across && s->pipes.v[i]->deal == DEAL_LAUNCH;
     }
     return threads ? threads : all ? ONCE_THREADS : WORK_THREADS;
@@ -101,7 +105,8 @@ static int64_t work_threads(const Lower *L)
 static void shapes(Lower *L)
 {
     Sched *s = L->sched;
-    int64_t threads = work_threads(L);
+    Span at;
+    int64_t threads = work_threads(L, &at), beside = 0;
     for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
     FOR_MOVES(s, p) {
         if (planned_by_threads(p)) {
@@ -111,6 +116,11 @@ static void shapes(Lower *L)
             s->shape[p->agent] = SHAPE_LANES;
         }
     }
+    for (int a = 0; a < AG_COUNT; a++) beside += s->used[a] && a != AG_WORK ? 32 * s->warps[a] : 0;
+    if (32 * s->warps[AG_WORK] + beside <= CTA_THREADS_MOST) return;
+    Diag *g = lower_error(L, E0902, at, "work has %lld threads, and the roles beside it %lld; a CTA has at most %d", (long long)threads,
+                          (long long)beside, CTA_THREADS_MOST);
+    diag_fix(L->c->diags, g, "at most %lld threads", CTA_THREADS_MOST - (long long)beside);
 }
 
 static void agents(Lower *L)

@@ -324,7 +324,7 @@ static bool classify(Issue *is)
 static bool rows_differ(Issue *is)
 {
     const BoxWalk *w = &is->k.walk;
-    if (is->m->watch == NULL || w->map.mode != MAP_SCATTER4 || w->from == w->to) return true;
+    if (is->m->watch == NULL || w->map.mode != MAP_SCATTER4 || w->from == w->to || watch_any_order(is->m, sim_who(is->t).pc)) return true;
     for (int i = 2; i < 5; i++)
         for (int j = 1; j < i; j++)
             if (w->start[i] == w->start[j] && w->start[i] < w->extent[1])

@@ -77,7 +77,8 @@ SimOp *decode_emit(Decoder *d, SimOpcode code)
                             .file = in->place.file,
                             .line = in->place.line,
                             .column = in->place.column,
-                            .instr = d->text};
+                            .instr = d->text,
+                            .any_order = d->any_order};
     Slot p = 0;
     if (in != NULL && in->guard != NULL) p = decode_reg(d, in->guard);
     SimOp *op = vec_add(d->arena, &d->ops);

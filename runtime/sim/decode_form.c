@@ -354,7 +354,6 @@ void decode_form(Decoder *d)
     all_values(d, &f, &m);
     SimOp *op = decode_emit(d, SIM_FORM);
     op->imm = d->forms.n;
-    f.any_order = d->any_order;
     if (f.nvalues) {
         Slot *v = arena_array(d->arena, Slot, f.nvalues);
         memcpy(v, d->value, f.nvalues * sizeof *v);

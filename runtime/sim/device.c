@@ -296,11 +296,10 @@ static bool order_matters(const SimProgram *p)
         const SimOp *op = &p->ops[i];
         bool is_float = op->type == PTX_F16 || op->type == PTX_F16X2 || op->type == PTX_BF16 ||
                         op->type == PTX_BF16X2 || op->type == PTX_F32 || op->type == PTX_F64;
-        if (op->code == SIM_ATOM && is_float && op->n == RED_ADD) return true;
+        if ((op->code == SIM_ATOM && is_float && op->n == RED_ADD) || (p->places && p->places[i].any_order)) return true;
     }
     for (uint32_t i = 0; i < p->nforms; i++) {
         const FormOp *f = &p->forms[i];
-        if (f->any_order) return true;
         if (f->form == FORM_TMA_REDUCE_TILE || f->form == FORM_TMA_REDUCE_IM2COL) return true;
         if (f->form == FORM_BULK_REDUCE && f->op == RED_ADD && f->type >= PTX_F16) return true;
     }

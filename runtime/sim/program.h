@@ -137,7 +137,6 @@ typedef struct FormOp { /* an instruction of lang/instructions.def */
     bool relaxed; /* .relaxed where acquire or release is the default */
     bool group2;  /* .cta_group::2 */
     bool hint;
-    bool any_order;    /* behind a label $any_order..: its order among writes of the same global bytes is open */
     int8_t fmt;    /* 0: none, 1: b6x16_p32, 2: b4x16_p64 */
     uint8_t shape; /* TmemShape of TC_LD.., TC_ST.. */
     uint8_t axis;  /* of CLC_FIRST_CTA_DIM: 0 x, 1 y, 2 z */
@@ -175,6 +174,7 @@ typedef struct SimPlace { /* parallel to ops */
     const char *role;            /* of the label `$role_NAME..` that all ways to here pass last, or NULL */
     bool joined;                 /* ways with different roles lead here: a thread keeps the one that it has */
     const char *instr;           /* the instruction with its modifiers as it is written; NULL: none */
+    bool any_order;              /* behind a label $any_order..: its order among writes of the same global bytes is open */
 } SimPlace;
 
 typedef struct SimUnwritten { /* an instruction that reads a register that nothing has written */

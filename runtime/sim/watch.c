@@ -450,12 +450,19 @@ bool watch_read_const(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t by
     return thread_access(&a, t, at, bytes);
 }
 
+bool watch_any_order(const SimMachine *m, uint32_t pc)
+{
+    const SimProgram *p = m->launch.program;
+    return !m->opt->check_trust && p && p->places && pc < p->nops && p->places[pc].any_order;
+}
+
 bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope,
                  bool reduce)
 {
     if (m->watch == NULL || t->watch == NULL || !in_shadow(at)) return true;
     Access a = access_of(m, t, at);
-    a.flags = (uint16_t)(REC_WRITE | strength(kind, scope) | (reduce ? REC_REDUCE : 0));
+    a.flags = (uint16_t)(REC_WRITE | strength(kind, scope) | (reduce ? REC_REDUCE : 0) |
+                          (watch_any_order(m, sim_who(t).pc) ? REC_ANY_ORDER : 0));
     a.wants_data = reduce;
     return thread_access(&a, t, at, bytes);
 }

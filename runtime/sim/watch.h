@@ -59,6 +59,7 @@ bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, 
 /* A copy is about to be issued by t: starts its record, whose order is what t knows now. The completion is given once
  * it is known: the barrier of each destination, or t's open bulk group. */
 typedef struct WatchCopy WatchCopy;
+bool watch_any_order(const SimMachine *m, uint32_t pc); /* the store there comes before or after others of the same bytes */
 WatchCopy *watch_copy(SimMachine *m, SimThread *t, bool bulk_group, bool reduce);
 /* The mbarrier that ends (part of) it: checked for visible init; its current phase counts. */
 bool watch_copy_barrier(SimMachine *m, SimThread *t, WatchCopy *c, SimCta *cta, SimBarrier *b);

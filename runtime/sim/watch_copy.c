@@ -44,14 +44,6 @@ static int strength(bool generic, bool reduce)
     return REC_PROXY | (reduce ? REC_REDUCE | REACH_ALL << REC_REACH_SHIFT : 0);
 }
 
-static bool in_any_order(const SimMachine *m, uint32_t pc)
-{
-    const SimProgram *p = m->launch.program;
-    if (m->opt->check_trust || p == NULL || pc >= p->nops || p->ops[pc].code != SIM_FORM) return false;
-    uint64_t form = (uint64_t)p->ops[pc].imm;
-    return form < p->nforms && p->forms[form].any_order;
-}
-
 WatchCopy *watch_copy(SimMachine *m, SimThread *t, bool bulk_group, bool reduce)
 {
     Watch *w = watch_of(m);
@@ -61,7 +53,7 @@ WatchCopy *watch_copy(SimMachine *m, SimThread *t, bool bulk_group, bool reduce)
     *c = (WatchCopy){.who = sim_who(t), .bulk_group = bulk_group, .group = t->committed + 1};
     c->who.async = true;
     c->flags = (uint16_t)(REC_ASYNC | strength(is_generic(m, c->who.pc), reduce) | (bulk_group ? REC_GROUP : 0) |
-                          (in_any_order(m, c->who.pc) ? REC_ANY_ORDER : 0));
+                          (watch_any_order(m, c->who.pc) ? REC_ANY_ORDER : 0));
     if (!bulk_group) return c;
     ClusterWatch *cw = t->cta->cluster->watch;
     if (tw->reads_agent == NO_AGENT) {

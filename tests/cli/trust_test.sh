@@ -58,4 +58,31 @@ contains err 'other: the copy issued by CTA .[03],0,0..*any.tile:4:5'
 contains err 'overlap any. count as any other'
 [ ! -e out.npy ] || fail "a finding, but an output"
 expect 2 'has fast, check, fuzz, trust' $sim:distrust any.tile x=f32[4,64] to=to.npy y=f32[8,64]:out.npy
+
+# A store of some bytes, one by threads, and rows of one scatter4: what meets there is in any order, too.
+cat >order.tile <<'TILE'
+target sm_100a;
+kernel masked(x: global u8[1, 256], y: global u8[1, 256], m: s32) grid (2) {
+    shared t: u8[1, 256];
+    move x -> t;
+    move t -> y[0, 0] via bulk bytes (m & 0xffff) overlap any;
+}
+kernel by_threads(x: global u8[1, 251], y: global u8[1, 251]) grid (2) {
+    shared t: u8[1, 256];
+    move x[0, 0] -> t via threads;
+    move t -> y[0, 0] via threads overlap any;
+}
+kernel twice(x: global f32[4, 32], y: global f32[V, 32], a: s32) {
+    map rows = y scatter4 box [4, 32] swizzle 128;
+    shared t: f32[4, 32] swizzle 128;
+    move x -> t;
+    move t -> y[{a, 1, 2, V - 1}, 0 +: 32] via rows overlap any;
+}
+TILE
+expect 0 '' $sim order.tile:masked x=u8[1,256] y=u8[1,256] m=255
+expect 1 'E1315' $sim --check-trust order.tile:masked x=u8[1,256] y=u8[1,256] m=255
+expect 0 '' $sim order.tile:by_threads x=u8[1,251] y=u8[1,251]
+expect 1 'E1315' $sim --check-trust order.tile:by_threads x=u8[1,251] y=u8[1,251]
+expect 0 '' $sim order.tile:twice x=f32[4,32] y=f32[9,32] a=2
+expect 1 'E1315.*row 2 stands in a scatter4 twice' $sim --check-trust order.tile:twice x=f32[4,32] y=f32[9,32] a=2
 finish

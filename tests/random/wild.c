@@ -267,7 +267,8 @@ static void peer_move(Wild *w)
     Region to = slot_region(b, some_slot(w, b));
     to.peer = odds(w, 50) ? x_op(g, X_BXOR, x_ref(g, X_RANK, 0), number(w, 1))
                           : x_op(g, X_MOD, x_op(g, X_ADD, x_ref(g, X_RANK, 0), number(w, some(w, 1, n - 1))), number(w, n));
-    emit_move(g, slot_region(a, some_slot(w, a)), to, "");
+    if (odds(w, 35)) emit_move(g, memory_region(w, w->rows, false), to, way(w));
+    else emit_move(g, slot_region(a, some_slot(w, a)), to, "");
 }
 
 static void rewrite(Wild *w, int tile)

@@ -873,6 +873,11 @@ for n in 1 64 $(many '65 1000' 200); do
     case_ $d/swapped.tile:used_later x="$work/a.npy:$work/c.npy" y="$work/b.npy" z="f32[$n,64]:$work/e.npy" && same b c && same a e
     case_ $d/swapped.tile:sometimes x="$work/a.npy:$work/c.npy" y="$work/b.npy" z="f32[$n,64]:$work/e.npy" n=0 && same b c && same a e
     case_ $d/swapped.tile:sometimes x="$work/a.npy:$work/c.npy" y="$work/b.npy" z="f32[$n,64]:$work/e.npy" n=9999 && same a c && same a e
+    make u8 "$n,16" f
+    make u8 "$n,16" g
+    for kernel in to_peer to_mask; do
+        case_ $d/sent.tile:$kernel x="$work/f.npy" y="$work/g.npy:$work/b.npy" z="u64[$n,16]:$work/c.npy" && same f b && same g c
+    done
     case_ $d/conditions.tile:first_iteration x="$work/a.npy" y="f32[$n,64]:$work/b.npy" z="f32[64,64]:$work/c.npy" &&
         same a b && affine a c 0 0,0 1,1
     make f4 "$n,16" a

@@ -114,6 +114,8 @@ typedef struct Verifier {
 
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
+    VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
+    VEC(Sides) sides;     /* .. what was seen of each */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */

@@ -467,8 +467,9 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed && !v->few) period_check(v);
-    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v)));
+    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v) || sides_more(v)));
     if (!v->failed && !v->few) turns_check(v);
+    if (!v->failed && !v->few) sides_check(v);
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");

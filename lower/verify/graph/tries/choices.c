@@ -31,7 +31,7 @@ static bool of_condition(const Forms *f, const FormData *d)
     return d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
 }
 
-static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
+bool choice_scale(const FormData *of, const FormData *d, int64_t *scale)
 {
     if (of->n != d->n || of->t[0].atom != d->t[0].atom || d->t[0].c % of->t[0].c != 0) return false;
     *scale = d->t[0].c / of->t[0].c;
@@ -56,19 +56,30 @@ void choice_picked(Verifier *v, int64_t k)
     if (!among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
 }
 
+bool choice_clipped(Verifier *v, uint32_t op, int64_t k)
+{
+    if (k < 1 || among(v->limits.v, v->limits.n, k)) return false;
+    if (k > LIMIT_MAX) {
+        verify_refuse(v, E0660, op, "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
+        return false;
+    }
+    vec_push(v->arena, &v->limits, k);
+    return true;
+}
+
+bool choice_beside(Verifier *v, int64_t k)
+{
+    if (k < -LIMIT_MAX || k > LIMIT_MAX || among(v->beside.v, v->beside.n, k)) return false;
+    vec_push(v->arena, &v->beside, k);
+    return true;
+}
+
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
  * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
 static void limit(Verifier *v, int64_t k)
 {
-    if (among(v->limits.v, v->limits.n, k) || among(v->picked.v, v->picked.n, k)) return;
-    if (k < 1 || k >= INT32_MAX || v->again) return;
-    if (k > LIMIT_MAX) {
-        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried",
-                      (long long)k, LIMIT_MAX);
-        return;
-    }
-    vec_push(v->arena, &v->limits, k);
-    v->afresh = v->again = true;
+    if (among(v->picked.v, v->picked.n, k) || k >= INT32_MAX || v->again) return;
+    if (choice_clipped(v, run_op(v), k)) v->afresh = v->again = true;
 }
 
 bool choice_longer(Verifier *v, int64_t by)
@@ -101,7 +112,7 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
     for (uint32_t i = 0; i < v->choices.n; i++) {
         Choice *c = &v->choices.v[i];
         int64_t scale, k;
-        if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
+        if ((c->drawn && !draws) || !choice_scale(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
@@ -261,6 +272,7 @@ static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t offset)
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
+    for (uint32_t i = 0; i < v->beside.n; i++) add_value(l, v->beside.v[i]);
     for (uint32_t i = 0; i < n && v->few && offset >= 1 && offset <= LIMIT_MAX; i++) add_value(l, offset + counts[i]);
 }
 
@@ -276,17 +288,22 @@ static void only_long(const Verifier *v, Values *l, const Choice *c)
     if ((k - least) * by >= joint && !v->few) add_value(l, least + by * joint);
 }
 
-/* What no launch has is left out, unless nothing else is small enough to be tried. */
+/* What no launch has is left out, unless nothing else is small enough to be tried; as many that some launch has take its place. */
 static void drop_impossible(const Forms *f, Form of, Values *l)
 {
     const FormData *d = form_data(f, of);
-    uint32_t n = 0;
+    uint32_t n = 0, below = 0, above = 0;
     for (uint32_t i = 0; i < l->n; i++) n += l->v[i] >= d->lo && l->v[i] <= d->hi;
     if (d->lo > 1 || n == 0) return;
     n = 0;
-    for (uint32_t i = 0; i < l->n; i++)
-        if (l->v[i] >= d->lo && l->v[i] <= d->hi) l->v[n++] = l->v[i];
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (l->v[i] < d->lo) below++;
+        else if (l->v[i] > d->hi) above++;
+        else l->v[n++] = l->v[i];
+    }
     l->n = n;
+    for (int64_t k = d->lo; below > 0 && k <= d->hi; k++, below--) add_value(l, k);
+    for (int64_t k = d->hi; above > 0 && k >= d->lo; k--, above--) add_value(l, k);
 }
 
 /* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Each two

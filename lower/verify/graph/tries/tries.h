@@ -22,6 +22,9 @@ bool choice_of_kernel(const Verifier *v, Form x); /* one number in all turns and
 void choice_remainder(Verifier *v, uint32_t op, Form of); /* adds a choice of its values, from 0 to the greatest, and sets again */
 bool choice_next(Verifier *v); /* false: all have been tried */
 
+bool choice_scale(const FormData *of, const FormData *d, int64_t *scale); /* d is scale times of, but for the constant */
+bool choice_clipped(Verifier *v, uint32_t op, int64_t k); /* choices from now on have values beyond k, too; false: they had, or can't */
+bool choice_beside(Verifier *v, int64_t k); /* .. and k itself */
 bool choice_longer(Verifier *v, int64_t by); /* choices from now on have greater values, too; false: too great ones */
 
 /* ---- remainders.c ---- */
@@ -45,6 +48,11 @@ void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain);
 void turns_keep(Verifier *v);  /* the run is proved */
 bool turns_more(Verifier *v);  /* after all runs: whether they are to be done again, as loops had too few turns */
 void turns_check(Verifier *v); /* refuses what they left out */
+
+/* ---- sides.c ---- */
+void sides_note(Verifier *v, uint32_t op, Form count); /* of loop `op`, without what was chosen */
+bool sides_more(Verifier *v);  /* after all runs: whether they are to be done again, as minima and maxima had one side */
+void sides_check(Verifier *v); /* refuses what they left out */
 
 /* ---- nests.c ---- */
 void nests_find(Verifier *v);

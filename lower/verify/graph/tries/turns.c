@@ -38,6 +38,7 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns)
     Turns *t = &v->turns[op];
     Form lo = run_whole(v, v->operands[op].a).plain, all = form_add(&v->f, run_whole(v, v->operands[op].b).plain, -1, lo);
     int64_t most = all_turns(v);
+    sides_note(v, op, all);
     if (turns > t->now) t->now = turns;
     if (!form_le(&v->f, all, form_const(&v->f, most - 1))) t->upper = most;
     while (t->upper < most && !form_le(&v->f, all, form_const(&v->f, t->upper))) t->upper++;

@@ -1,0 +1,282 @@
+/* turns [--seed N] [--count N]: pairs of roles that count by numbers of the launch. Does the verifier accept only those that count alike?
+ *
+ * Each program has two roles, one that fills a slot and one that gives it back, each in a loop (perhaps in another one) from one drawn
+ * number below another: sums, minima, maxima, quotients and remainders of two scalars and a size, under facts of them. Mostly the second
+ * pair of numbers is the first one with something added that is 0 for small numbers, or for most. How often each loop turns is worked out
+ * here for a few thousand launches: where the two differ in one, the program hangs, or ends before a copy has arrived, and must be refused.
+ *
+ * Prints how many were accepted, how many of the others turn alike in all of these launches, and how often each form was in programs that
+ * are accepted. Exit code: 0, 1 one was accepted in error (it is printed), 2 wrong use.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilecc.h"
+
+typedef enum Kind { NUMBER, NAME, ADD, SUB, MUL, DIV, MOD, CEIL, MIN, MAX, SHL, SHR, AND, KINDS } Kind;
+static const char *const WORDS[KINDS] = {"number", "name", "+", "-", "*", "/", "%", "ceil", "min", "max", "<<", ">>", "&"};
+
+typedef struct Sum {
+    Kind kind;
+    int64_t n; /* number; which name */
+    const struct Sum *a, *b;
+} Sum;
+
+enum { NODES = 256, NAMES = 3, FACTS = 2 };
+static const char NAME_OF[NAMES] = "nmM";
+static Sum node[NODES];
+static int nodes;
+static uint64_t state;
+static long used[KINDS], all[KINDS];
+
+static int64_t some(int64_t n) /* 0 .. n - 1 */
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t x = state ^ state >> 33;
+    return (int64_t)(x * UINT64_C(0x9E3779B97F4A7C15) >> 33) % n;
+}
+
+static int64_t pick(const int64_t *list, int64_t n)
+{
+    return list[some(n)];
+}
+#define PICK(...) pick((const int64_t[]){__VA_ARGS__}, (int64_t)(sizeof((const int64_t[]){__VA_ARGS__}) / 8))
+
+static const Sum *make(Kind k, int64_t n, const Sum *a, const Sum *b)
+{
+    if (nodes == NODES) abort();
+    node[nodes] = (Sum){k, n, a, b};
+    return &node[nodes++];
+}
+
+static const Sum *number(int64_t n)
+{
+    return make(NUMBER, n, NULL, NULL);
+}
+
+static const Sum *name(void)
+{
+    return make(NAME, some(NAMES), NULL, NULL);
+}
+
+static const Sum *op(Kind k, const Sum *a, const Sum *b)
+{
+    return make(k, 0, a, b);
+}
+
+static const Sum *draw(int depth)
+{
+    if (depth == 0 || some(5) == 0) return some(4) ? name() : number(PICK(0, 1, 2, 3, 4, 5, 8, -1, -2, -5, 20));
+    Kind k = (Kind)PICK(ADD, SUB, MIN, MAX, MIN, MAX, MUL, DIV, MOD, CEIL, ADD, SUB, SHL, SHR, AND);
+    const Sum *a = draw(depth - 1);
+    if (k == DIV || k == MOD || k == CEIL || k == MUL) return op(k, a, number(PICK(1, 2, 3, 4, 7, 8)));
+    if (k == SHL || k == SHR) return op(k, a, number(some(3)));
+    if (k == AND) return op(k, a, number(PICK(1, 3, 7)));
+    return op(k, a, draw(depth - 1));
+}
+
+/* Something near: the same for many numbers. */
+static const Sum *nearly(const Sum *a)
+{
+    const Sum *far = number(PICK(2, 3, 6, 9, 12, 30));
+    switch (some(7)) {
+    case 0: return op(MIN, a, draw(1));
+    case 1: return op(MAX, a, draw(1));
+    case 2: return op(some(2) ? ADD : SUB, a, op(some(2) ? DIV : MOD, name(), number(PICK(2, 3, 8, 64))));
+    case 3: return op(MIN, a, number(PICK(5, 9, 20, 60)));
+    case 4: return op(ADD, a, op(MAX, op(SUB, name(), far), number(0)));
+    case 5: return op(ADD, a, op(MIN, number(0), op(SUB, far, name())));
+    default: return op(some(2) ? ADD : SUB, a, number(some(2)));
+    }
+}
+
+static int64_t value(const Sum *s, const int64_t *names)
+{
+    if (s->kind == NUMBER) return s->n;
+    if (s->kind == NAME) return names[s->n];
+    int64_t a = value(s->a, names), b = value(s->b, names), q = b ? a / b - (a % b && (a < 0) != (b < 0)) : 0;
+    switch (s->kind) {
+    case ADD: return a + b;
+    case SUB: return a - b;
+    case MUL: return a * b;
+    case DIV: return q;
+    case MOD: return a - q * b;
+    case CEIL: return q + (a != q * b);
+    case MIN: return a < b ? a : b;
+    case MAX: return a > b ? a : b;
+    case SHL: return a * (INT64_C(1) << b);
+    case SHR: return a >= 0 ? a >> b : ~(~a >> b);
+    default: return a & b;
+    }
+}
+
+static void count_forms(const Sum *s, long *counts)
+{
+    counts[s->kind]++;
+    if (s->a) count_forms(s->a, counts), count_forms(s->b, counts);
+}
+
+typedef struct Text {
+    char s[4096];
+    size_t n;
+} Text;
+
+static void put(Text *t, const char *word)
+{
+    size_t n = strlen(word);
+    if (t->n + n + 1 > sizeof t->s) abort();
+    memcpy(t->s + t->n, word, n + 1);
+    t->n += n;
+}
+
+static void put_sum(Text *t, const Sum *s)
+{
+    char word[32];
+    bool call = s->kind == CEIL || s->kind == MIN || s->kind == MAX;
+    if (s->kind == NUMBER) snprintf(word, sizeof word, s->n < 0 ? "(%lld)" : "%lld", (long long)s->n);
+    else if (s->kind == NAME) snprintf(word, sizeof word, "%c", NAME_OF[s->n]);
+    else snprintf(word, sizeof word, "%s(", call ? WORDS[s->kind] : "");
+    put(t, word);
+    if (s->kind == NUMBER || s->kind == NAME) return;
+    put_sum(t, s->a);
+    snprintf(word, sizeof word, call ? ", " : " %s ", WORDS[s->kind]);
+    put(t, word);
+    put_sum(t, s->b);
+    put(t, ")");
+}
+
+typedef struct Fact {
+    const char *text;
+    bool (*holds)(int64_t n, int64_t m);
+} Fact;
+static bool n_0(int64_t n, int64_t m) { (void)m; return n >= 0; }
+static bool m_0(int64_t n, int64_t m) { (void)n; return m >= 0; }
+static bool n_5(int64_t n, int64_t m) { (void)m; return n >= 5; }
+static bool m_8(int64_t n, int64_t m) { (void)n; return m <= 8; }
+static bool n_m(int64_t n, int64_t m) { return n <= m; }
+static bool even(int64_t n, int64_t m) { (void)m; return n % 2 == 0; }
+static const Fact FACT[] = {{"n >= 0", n_0}, {"m >= 0", m_0}, {"n >= 5", n_5}, {"m <= 8", m_8}, {"n <= m", n_m}, {"n % 2 == 0", even}};
+
+typedef struct Pair {
+    const Sum *from[2], *to[2];
+    const Fact *fact[FACTS];
+    bool within; /* another loop */
+    int slots;
+} Pair;
+
+static Pair draw_pair(void)
+{
+    Pair p = {.within = some(8) == 0, .slots = (int)PICK(1, 1, 1, 2, 3)};
+    nodes = 0;
+    for (int64_t i = 0, n = some(FACTS + 1); i < n; i++) p.fact[i] = &FACT[some((int64_t)(sizeof FACT / sizeof *FACT))];
+    p.from[0] = p.from[1] = some(5) < 2 ? number(0) : some(3) ? number(PICK(-20, -6, -4, -1, 1, 2, 5)) : draw(1);
+    p.to[0] = p.to[1] = draw((int)some(3));
+    int64_t how = some(10);
+    if (how < 6) p.to[1] = nearly(p.to[0]);
+    else if (how < 8) p.from[1] = nearly(p.from[0]);
+    else if (how < 9) p.to[1] = draw(2);
+    return p;
+}
+
+static void put_role(Text *t, const Pair *p, int role)
+{
+    char slot[32] = "", body[160];
+    if (p->slots > 1) snprintf(slot, sizeof slot, "[(k + 60) %% %d]", p->slots);
+    if (role) snprintf(body, sizeof body, "wait full%s; arrive empty%s;", slot, slot);
+    else snprintf(body, sizeof body, "wait empty%s; move x[0, 0] -> t%s commit full%s;", slot, slot, slot);
+    put(t, role ? "    role b { " : "    role a { ");
+    if (p->within) put(t, "for j in m { ");
+    put(t, "for k in ");
+    put_sum(t, p->from[role]);
+    put(t, " .. ");
+    put_sum(t, p->to[role]);
+    put(t, " { ");
+    put(t, body);
+    put(t, p->within ? " } } }\n" : " } }\n");
+}
+
+static void put_pair(Text *t, const Pair *p)
+{
+    char many[16] = "", line[160];
+    if (p->slots > 1) snprintf(many, sizeof many, "[%d]", p->slots);
+    put(t, "kernel k(x: global f32[M, 32], n: s64, m: s64)");
+    for (int i = 0; i < FACTS && p->fact[i]; i++) put(t, i ? ", " : " where "), put(t, p->fact[i]->text);
+    snprintf(line, sizeof line, " {\n  shared t: f32%s[1, 32];\n  barrier full%s;\n  barrier empty%s free;\n  roles {\n", many, many, many);
+    put(t, line);
+    put_role(t, p, 0);
+    put_role(t, p, 1);
+    put(t, "  }\n}\n");
+}
+
+static bool alike_at(const Pair *p, const int64_t *names)
+{
+    int64_t turns[2];
+    for (int i = 0; i < FACTS && p->fact[i]; i++)
+        if (!p->fact[i]->holds(names[0], names[1])) return true;
+    if (p->within && names[1] <= 0) return true;
+    for (int r = 0; r < 2; r++) {
+        turns[r] = value(p->to[r], names) - value(p->from[r], names);
+        if (turns[r] < 0) turns[r] = 0;
+    }
+    return turns[0] == turns[1]; /* slots that begin elsewhere are another matter */
+}
+
+/* names: of a launch where they turn otherwise. */
+static bool alike(const Pair *p, int64_t *names)
+{
+    static const int64_t values[] = {-9, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 20, 21, 25, 31, 33, 40, 61, 64, 65, 100, 130};
+    enum { N = sizeof values / sizeof *values };
+    for (int i = 0; i < N * N * N; i++) {
+        names[0] = values[i % N], names[1] = values[i / N % N], names[2] = values[i / N / N];
+        if (names[2] >= 0 && !alike_at(p, names)) return false;
+    }
+    return true;
+}
+
+/* Does the compiler accept it? */
+static bool accepted(const char *text)
+{
+    tilecc_options opt = {.struct_size = sizeof opt, .emit = TILECC_EMIT_PTX, .no_performance_warnings = 1};
+    tilecc_result *r = tilecc_compile(&opt, "turns.tile", text, strlen(text));
+    if (!r) abort();
+    bool ok = r->status == TILECC_OK;
+    tilecc_free(r);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = 1;
+    long count = 300, taken = 0, refused_alike = 0, wrong = 0;
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc) return 2;
+        if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--count")) count = strtol(argv[i + 1], NULL, 10);
+        else return 2;
+    }
+    for (long k = 0; k < count; k++) {
+        static Text t;
+        int64_t names[NAMES];
+        state = (seed + (uint64_t)k) * UINT64_C(0x2545F4914F6CDD1D) + 1;
+        t.n = 0;
+        Pair p = draw_pair();
+        put_pair(&t, &p);
+        bool same = alike(&p, names), ok = accepted(t.s);
+        taken += ok;
+        refused_alike += same && !ok;
+        for (int r = 0; r < 2; r++) {
+            count_forms(p.from[r], all), count_forms(p.to[r], all);
+            if (ok) count_forms(p.from[r], used), count_forms(p.to[r], used);
+        }
+        if (same || !ok) continue;
+        wrong++;
+        printf("seed %llu is accepted, and with n = %lld, m = %lld, M = %lld the roles have other turns\n%s", (unsigned long long)(seed + (uint64_t)k),
+               (long long)names[0], (long long)names[1], (long long)names[2], t.s);
+    }
+    printf("%ld programs, %ld accepted, %ld of them in error; %ld refused that turn alike\n", count, taken, wrong, refused_alike);
+    for (int k = 0; k < KINDS; k++) printf("  %-6s %6ld in all, %6ld in programs that are accepted\n", WORDS[k], all[k], used[k]);
+    return wrong != 0;
+}
