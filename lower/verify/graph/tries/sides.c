@@ -43,7 +43,7 @@ static void met(Verifier *v, uint32_t op, Form a, Form b)
 {
     int64_t p, q;
     bool trip = false;
-    if (!form_is_const(&v->f, choice_resolve(v, a, &trip), &p) || !form_is_const(&v->f, choice_resolve(v, b, &trip), &q)) return;
+    if (!form_is_const(&v->f, choice_resolve(v, a, true, &trip), &p) || !form_is_const(&v->f, choice_resolve(v, b, true, &trip), &q)) return;
     Sides *s = NULL;
     for (uint32_t i = 0; i < v->sides.n && s == NULL; i++)
         if (v->sides.v[i].a == a && v->sides.v[i].b == b) s = &v->sides.v[i];
