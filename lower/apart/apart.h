@@ -12,6 +12,7 @@
  *             its row in an index that is trusted to be distinct, or sorted; the number of its pixel. An access touches elements whose
  *             number lies in start .. start + extent - 1. Who touches the same element agrees in every number, so two accesses are
  *             apart if on the axes that they have in common the digit method (domain.h) separates them.
+ *   known     a number made of indices to which a condition around the access gives a value: an axis of the two that are compared
  *   agree     indices that move what an axis counts from: its numbers mean the same to those that agree in them
  */
 #ifndef LOWER_APART_APART_H
