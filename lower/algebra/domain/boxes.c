@@ -97,14 +97,14 @@ static Chain *chain_of(Separation *s, Atom x)
     return NULL;
 }
 
-/* p = index + offset, which is a number of the launch; 0: it is not. */
+/* p = index + offset, which is one value for all; 0: it is not. */
 static Atom index_in(Domain *d, Poly p, Poly *offset)
 {
     Atom x = 0;
     for (uint32_t i = 0; i < p.n; i++) {
         const Term *t = &p.terms[i];
         Atom first = t->natoms ? t->atoms[0] : 0;
-        if ((poly_depends(d, (Poly){t, 1, false}) & ~(unsigned)DEP_LAUNCH) == 0) continue;
+        if ((poly_depends(d, (Poly){t, 1, false}) & ~(unsigned)(DEP_LAUNCH | DEP_DATA)) == 0) continue;
         if (x || t->coef != 1 || t->natoms != 1 || atom_info(d, first)->kind != ATOM_INDEX) return 0;
         x = first;
     }
