@@ -617,10 +617,7 @@ for first in 0 1 2 5 9; do # slots are counted from there
         case_ $h/roles/begun.tile:counter x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" first=$first last=$(((rows + 15) / 16)) && block a b $from,0 $left,64 $from,0
         case_ $h/roles/begun.tile:running x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" first=$first last=$(((rows + 15) / 16)) && block a b $from,0 $left,64 $from,0
         "$REFERENCE" numbers i4 $((2 * first - 1)),$((2 * ((rows + 15) / 16))) "$work/n.npy"
-        case_ $h/roles/begun.tile:data x="$work/a.npy" rows="$work/n.npy" y="f32[$rows,64]:$work/b.npy" &&
-            for at in $(seq $((2 * from)) 32 $((rows - 1))); do # every second tile
-                block a b $at,0 $((rows - at < 16 ? rows - at : 16)),64 $at,0
-            done
+        case_ $h/roles/begun.tile:data x="$work/a.npy" rows="$work/n.npy" y="f32[$rows,64]:$work/b.npy" && block a b $from,0 $left,64 $from,0
     done
 done
 make u4 8,64 a

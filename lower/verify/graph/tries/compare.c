@@ -54,21 +54,19 @@ static bool widest(Domain *d, Poly x, int64_t *most)
     return true;
 }
 
-/* What is compared is c times the loop's index and the rest, in which there is no other one. */
+/* What is compared is c times the loop's turn, from 0, and the rest, in which there is no other one. */
 static bool against(Verifier *v, PolyPlace *w, uint32_t at, uint32_t loop, int64_t c, Poly rest)
 {
     Domain *d = polys_domain(v->polys);
     Poly by = poly_const(d, c), lo = poly_of(w, v->operands[loop].a), end = poly_of(w, v->operands[loop].b);
     int64_t k, far;
-    bool first = poly_is_const(lo, &k);
-    Poly front = first ? poly_add(d, rest, poly_mul(d, by, lo)) : rest;
-    if (widest(d, front, &far) && (first || domain_le(d, poly_const(d, 0), lo))) {
+    if (widest(d, rest, &far) || (domain_le(d, poly_const(d, 0), lo) && widest(d, poly_sub(d, rest, poly_mul(d, by, lo)), &far))) {
         bool early = far / (c < 0 ? -c : c) <= v->base;
         if (early) tells_apart(v, loop, turns_before(v->ops[at], c, far), 0);
         if (early || !v->is_long[loop]) return early;
     }
     if ((c != 1 && c != -1) || (poly_is_const(end, &k) && !v->is_long[loop])) return false;
-    if (!widest(d, poly_add(d, rest, poly_mul(d, by, end)), &far) || far > (int64_t)v->base + 1) return false;
+    if (!widest(d, poly_add(d, rest, poly_mul(d, by, poly_sub(d, end, lo))), &far) || far > (int64_t)v->base + 1) return false;
     tells_apart(v, loop, 0, far);
     return true;
 }
@@ -96,7 +94,7 @@ static bool compare_followed(Verifier *v, uint32_t at)
     int64_t c;
     for (uint32_t one = verify_around(v, at); one < v->nops; one = verify_around(v, one)) {
         if (v->ops[one]->op != IR_LOOP || !(r->loops & v->loop_bit[one])) continue;
-        Poly turn = poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[one]->dst});
+        Poly turn = poly_sub(d, poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[one]->dst}), poly_of(&w, v->operands[one].a));
         if (poly_is_const(turn, &c) || !domain_mentions(d, x, turn.terms[0].atoms[0])) continue;
         index = turn.terms[0].atoms[0];
         loop = one;
