@@ -318,7 +318,8 @@ static bool again(Hulls *h, OpenLoop loop, uint32_t n, const Atom *from, const A
     if (!domain_range(L->d, loop.index, &zero, &last)) return false;
     zero = poly_const(L->d, 0);
     Poly count = poly_add(L->d, domain_rename(L->d, last, from, other, (int)nother), poly_const(L->d, 1));
-    *to = (OpenLoop){.index = domain_index(L->d, "other", zero, count, DEP_LOOP), .turn = domain_index(L->d, "other", zero, count, DEP_LOOP)};
+    to->index = domain_index(L->d, "other", zero, count, DEP_LOOP);
+    to->turn = domain_index(L->d, "other", zero, count, DEP_LOOP);
     vec_push(L->a, &h->renamed, ((struct Renamed){loop.index, n, *to}));
     return true;
 }

@@ -159,7 +159,8 @@ static void chain_widths(Domain *d, Chain *c)
         if (i + 1 < c->n) {
             if (poly_exact(d, c->divisor[i + 1], c->divisor[i], &c->factor[i])) w = raw_plus(d, c->factor[i], -1);
         } else if (team->kind == ATOM_INDEX && poly_extreme(d, team->b, true, DEP_LAUNCH, &last)) {
-            w = raw_sub(d, poly_div(d, raw_add(d, c->offset, last), c->divisor[i]), poly_div(d, c->offset, c->divisor[i]));
+            Poly first = poly_div(d, c->offset, c->divisor[i]);
+            w = raw_sub(d, poly_div(d, raw_add(d, c->offset, last), c->divisor[i]), first);
         }
         c->width[i] = w;
     }

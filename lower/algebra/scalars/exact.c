@@ -73,8 +73,8 @@ static Extremes remainder_of(Lower *L, const Sx *x, Extremes b)
 static Extremes bits(Lower *L, Extremes a, Extremes b)
 {
     Lx ones = number(L, -1);
-    Lx m = lx_known(L, LX_MAX, lx_known(L, LX_MAX, a.hi, lx_known(L, LX_XOR, a.lo, ones)),
-               lx_known(L, LX_MAX, b.hi, lx_known(L, LX_XOR, b.lo, ones)));
+    Lx y = lx_known(L, LX_MAX, b.hi, lx_known(L, LX_XOR, b.lo, ones));
+    Lx m = lx_known(L, LX_MAX, lx_known(L, LX_MAX, a.hi, lx_known(L, LX_XOR, a.lo, ones)), y);
     Lx hi = lx_known(L, LX_MUL, m, number(L, 2));
     return (Extremes){lx_known(L, LX_XOR, hi, ones), hi};
 }

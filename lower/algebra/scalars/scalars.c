@@ -506,7 +506,8 @@ void scalars_begin(Lower *L)
     for (int i = 0; only && i < only->pipe->n; i++) { /* or no iteration is dealt */
         const PStmt x = pipe_index(only->pipe, i);
         if ((scalar_uses(L, x.lo) | scalar_uses(L, x.value)) & ~USE_LAUNCH) continue;
-        at_least_one(L, poly_sub(d, scalar_poly(L, x.value), scalar_poly(L, x.lo)));
+        Poly lo = scalar_poly(L, x.lo);
+        at_least_one(L, poly_sub(d, scalar_poly(L, x.value), lo));
     }
     L->cluster_size = k->cluster[0] * k->cluster[1] * k->cluster[2];
     L->scalars->rank = poly_const(d, 0);
