@@ -10,7 +10,7 @@
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
  * judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/turns.c, tries/sides.c, tries/remainders.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
+ * tries/turns.c, tries/sides.c, tries/launches.c, tries/remainders.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
  * ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
@@ -116,6 +116,7 @@ typedef struct Verifier {
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
     VEC(Sides) sides;     /* .. what was seen of each */
+    bool *more;          /* by two of `own`: in some run the one had more turns than the other (tries/launches.c) */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */

@@ -458,6 +458,7 @@ static void try_choices(Verifier *v)
         if (v->again || v->failed) continue;
         check_graph(v);
         if (!v->failed) turns_keep(v);
+        if (!v->failed && !v->few) launches_keep(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || ((!v->few || v->runs < RUNS_FEW) && choice_next(v))));
 }
@@ -467,7 +468,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed && !v->few) period_check(v);
-    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v) || sides_more(v)));
+    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v) || sides_more(v) || launches_more(v)));
     if (!v->failed && !v->few) turns_check(v);
     if (!v->failed && !v->few) sides_check(v);
     if (v->failed) return;

@@ -54,6 +54,12 @@ void sides_note(Verifier *v, uint32_t op, Form count); /* of loop `op`, without 
 bool sides_more(Verifier *v);  /* after all runs: whether they are to be done again, as minima and maxima had one side */
 void sides_check(Verifier *v); /* refuses what they left out */
 
+/* ---- launches.c ---- */
+void launches_keep(Verifier *v); /* the run is proved */
+/* After all runs: whether they are to be done again, as in some launch a loop has more turns than another one, and in no run. Refuses launches with
+ * too large numbers. */
+bool launches_more(Verifier *v);
+
 /* ---- nests.c ---- */
 void nests_find(Verifier *v);
 bool nests_apart(const Verifier *v, const Choice *a, const Choice *b); /* the loops of the two choices have nothing in common */

@@ -20,7 +20,7 @@ void turns_prepare(Verifier *v)
 
 void turns_begin(Verifier *v)
 {
-    for (uint32_t i = 0; i < v->own.n; i++) v->turns[v->own.v[i]].now = 0;
+    for (uint32_t i = 0; i < v->own.n; i++) v->turns[v->own.v[i]].now = -1;
 }
 
 void turns_keep(Verifier *v)
