@@ -22,7 +22,7 @@ extern "C" {
 
 /* Of programs and libraries that go together the first two numbers are the same: within them functions and enumerators are only added, and structs
  * only grow at their end, those that a caller makes where they have a struct_size. `tilecc --man` says what is new. */
-#define TILECC_VERSION "0.1.0"
+#define TILECC_VERSION "0.2.0"
 
 typedef enum tilecc_status {
     TILECC_OK = 0,

@@ -9,7 +9,7 @@ import os
 from ctypes import POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_uint, c_void_p
 
 
-INTERFACE = "0.1"  # major and minor number of TILECC_VERSION: tests/meta compares
+INTERFACE = "0.2"  # major and minor number of TILECC_VERSION: tests/meta compares
 
 
 class TileError(Structure):
