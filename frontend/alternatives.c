@@ -1,6 +1,8 @@
-/* Which schedules a kernel has. Compile-time parameters with alternatives, `BM = 64 | 8`: each makes one more schedule of the kernel, and the launch takes one of them. Where several
- * parameters have alternatives the first of each go together, the second of each, and so on, largest first. What -D gives to a parameter takes
- * the place of its default: alternatives too (-D BM=64|8), and one value stands in all schedules. Behind those stand what a tune file asks for. */
+/* Which schedules a kernel has. Compile-time parameters with alternatives, `BM = 64 | 8`: each makes one more schedule of
+ * the kernel, and the launch takes one of them. Where several parameters have alternatives the first of each go together,
+ * the second of each, and so on, largest first. What -D gives to a parameter takes the place of its default: alternatives
+ * too (-D BM=64|8), and one value stands in all schedules. Behind those stand what a tune file asks for.
+ * Also what -D can set (--emit=defines). */
 #include <string.h>
 
 #include "frontend/check.h"

@@ -5,10 +5,12 @@
  *   targets.c    which target the program is for
  *   names.c      every name of every function is declared, also in functions that nobody calls
  *   scalars.c    expressions -> scalars (Sx), constants folded
+ *   arithmetic.c  arithmetic on tiles and tensors, which there is not
  *   types.c      types, tiles, layouts
  *   regions.c    operands of moves: tensors, views, tiles, subscripts
  *   device_views.c  views that are made at run time
  *   maps.c       `map` and `policy` declarations
+ *   modes.c      load modes of maps
  *   rows.c       rows of a region by index
  *   clauses.c    clauses of moves, and what each kind of move takes
  *   moves.c      `move` and `prefetch`: directions, shapes, types
@@ -101,7 +103,7 @@ struct Checked {
     uint32_t errors;  /* in what all kernels use, modules and constants: uses of it are silent, so no kernel is lowered then */
     uint32_t inlined; /* statements and operations that the calls of this kernel have made */
     /* Words looked up often. */
-    Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_sizeof, n_group;
+    Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_sizeof;
 };
 
 /* Where something is being elaborated. */

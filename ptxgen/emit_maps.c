@@ -29,7 +29,8 @@ static Opnd cta_number(PtxWriter *w)
     Opnd x = wide(w, sreg(w, opnd_lit("%ctaid.x")));
     if (is_row(&w->k->mf)) return x;
     Opnd n = ptx_reg(w, RC_B64), y = wide(w, sreg(w, opnd_lit("%ctaid.y")));
-    PTX_INS(w, "mad.wide.u32", n, sreg(w, opnd_lit("%ctaid.z")), sreg(w, opnd_lit("%nctaid.y")), y);
+    Opnd z = sreg(w, opnd_lit("%ctaid.z")), ny = sreg(w, opnd_lit("%nctaid.y"));
+    PTX_INS(w, "mad.wide.u32", n, z, ny, y);
     Opnd nx = wide(w, sreg(w, opnd_lit("%nctaid.x")));
     PTX_INS(w, "mad.lo.s64", n, n, nx, x);
     return n;

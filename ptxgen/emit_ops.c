@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "ptxgen/emit.h"
 
 static const Opnd NONE = {.kind = OPND_EMPTY};

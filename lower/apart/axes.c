@@ -166,7 +166,8 @@ static void bound_axes(Lower *L, TensorAccess *a)
     const PTensor *v = a->info->tensor;
     for (int d = 0; v->base && !v->run_time && !v->reshaped && d < v->rank; d++) {
         int b = v->dim_of[d];
-        Axis x = element(L, v->base, b, scalar_poly(L, v->start[b]), scalar_poly(L, v->extent[d]));
+        Poly extent = scalar_poly(L, v->extent[d]);
+        Axis x = element(L, v->base, b, scalar_poly(L, v->start[b]), extent);
         x.bound = true;
         add(L, a, x);
     }

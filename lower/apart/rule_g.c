@@ -137,7 +137,7 @@ static bool in_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 static bool differ(Lower *L, const Sx *a, const Sx *b)
 {
-    Poly one = poly_const(L->d, 1), d = poly_sub(L->d, scalar_poly(L, a), scalar_poly(L, b));
+    Poly one = poly_const(L->d, 1), second = scalar_poly(L, b), d = poly_sub(L->d, scalar_poly(L, a), second);
     bool held = ((scalar_uses(L, a) | scalar_uses(L, b)) & USE_VAR) != 0; /* what a variable holds where the move is */
     return !held && (domain_le(L->d, one, d) || domain_le(L->d, one, poly_sub(L->d, poly_const(L->d, 0), d)));
 }

@@ -229,7 +229,8 @@ static Lx unary(Filter *f, int depth)
     if (filter_accept(f, "!")) return operation(f, LX_NOT, unary(f, depth + 1), 0);
     if (filter_is(f, "-") && !isdigit((unsigned char)*f->cursor)) {
         filter_next(f);
-        return operation(f, LX_SUB, lx_const(f->arena, &f->k->mf.lx, 0), unary(f, depth + 1));
+        Lx x = unary(f, depth + 1);
+        return operation(f, LX_SUB, lx_const(f->arena, &f->k->mf.lx, 0), x);
     }
     if (filter_is(f, "-") || f->tok.kind == TOK_NUMBER) {
         int64_t k = filter_int(f, 0, INT64_MIN, INT64_MAX);

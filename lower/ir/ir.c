@@ -13,6 +13,11 @@ const IrOpInfo IR_OPS[IR_OP_COUNT] = {
 #undef OP
 };
 
+const uint8_t IR_LX_OPS[IR_OP_COUNT] = {
+    [IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
+    [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR,   [IR_XOR] = LX_XOR,
+};
+
 const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
 #define ARG(key, kind) | UINT64_C(1) << IRK_##key
 #define MAY ARG

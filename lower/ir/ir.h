@@ -209,6 +209,7 @@ void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm);
 void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id);
 void ir_put(Arena *a, IrOp *op, IrArg arg);
 #define IR_KEY(key) (UINT64_C(1) << (key)) /* a set of keys */
+extern const uint8_t IR_LX_OPS[IR_OP_COUNT]; /* the LxOp that does the same to 64 bits; LX_CONST: none does */
 extern const uint64_t IR_OP_KEYS[]; /* by op: bits of the keys in its row of ops.def; no other is looked for */
 /* The first operand with that key, or NULL; lists (coords) stand one after the other. */
 static inline const IrArg *ir_find(const IrOp *op, IrKey key)

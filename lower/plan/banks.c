@@ -1,6 +1,4 @@
 /* Wavefronts of shared memory that work by threads takes, counted access by access. */
-#include <string.h>
-
 #include "lower/plan/threads.h"
 
 enum { BANKS = 32, WARP = 32 };

@@ -68,7 +68,8 @@ static Poly slice_offset(Lower *L, const MoveInfo *mi, Poly start)
     Domain *d = L->d;
     Poly x = poly_mul(d, start, poly_const(d, mi->sbits / 8)), span = poly_const(d, tile_span(mi->tile));
     if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
-    return poly_add(d, poly_mul(d, poly_div(d, x, span), poly_const(d, tile_span(mi->tile) * tile_panel_rows(mi->tile))), poly_mod(d, x, span));
+    Poly in_row = poly_mod(d, x, span), panel_bytes = poly_const(d, tile_span(mi->tile) * tile_panel_rows(mi->tile));
+    return poly_add(d, poly_mul(d, poly_div(d, x, span), panel_bytes), in_row);
 }
 
 /* Elements from the first to behind the last, in a dimension of a tile; in tensor memory steps go otherwise. */

@@ -1,5 +1,4 @@
 /* Moves into and out of tensor memory: which instructions do them, and the proof that these are the move. */
-#include "lang/checked.h"
 #include "lower/ir/thread_work.h"
 #include "lower/kernel/report.h"
 #include "lower/plan/tensor_memory.h"

@@ -2,8 +2,6 @@
 #include "lang/limits.h"
 #include "lower/plan/threads.h"
 
-#include <string.h>
-
 enum { DEALS = 8, BLOCK_BYTES = 128 }; /* of registers for a block, both sides together */
 
 typedef struct Search {

@@ -157,7 +157,9 @@ Opnd mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes)
     bool same = true;
     for (int r = 1; r < L->cluster_size; r++) same = same && from[r] == from[0];
     if (!same) rank = emit_sreg(L, IRR_CLUSTER_CTARANK);
-    for (int r = 1; r < L->cluster_size && !same; r++)
-        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), times(L, bytes, from[r]), all);
+    for (int r = 1; r < L->cluster_size && !same; r++) {
+        Opnd its = times(L, bytes, from[r]);
+        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), its, all);
+    }
     return all;
 }

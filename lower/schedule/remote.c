@@ -22,7 +22,8 @@ static bool under_other_conditions(const Sync *s)
 static bool far_apart(Lower *L, const Sx *x, int r, const Sx *y, int q, int64_t before, int64_t behind)
 {
     int64_t k;
-    return poly_is_const(poly_sub(L->d, scalar_at_rank(L, x, r), scalar_at_rank(L, y, q)), &k) && (k >= before || k <= -behind);
+    Poly other = scalar_at_rank(L, y, q);
+    return poly_is_const(poly_sub(L->d, scalar_at_rank(L, x, r), other), &k) && (k >= before || k <= -behind);
 }
 
 static int64_t length(const PDim *d)

@@ -173,7 +173,6 @@ typedef struct SimCluster {
     uint64_t generation;
     void *barrier_watch; /* of the cluster barrier */
     void *watch;         /* watch.c's, of the cluster */
-    bool async_used;
 } SimCluster;
 
 typedef struct SimLaunch {
@@ -222,7 +221,6 @@ typedef struct SimMachine {
     void *barrier_pool;                 /* barrier.c's: records of CTAs that have exited, to be used again */
     SimStats stats;
     double started; /* seconds */
-    uint64_t failures;
 } SimMachine;
 
 typedef struct SimOutcome {

@@ -5,15 +5,14 @@
  * t % d1, t / d1 % (d2 / d1), .., t / dm for the divisors d1 | d2 | .. | dm by which it is divided anywhere in the
  * boxes; together they determine t. Sorted by step, a digit whose step is at least what the boxes and all smaller
  * digits span is separated, if all greater ones are: the greatest digit in which two teams differ then keeps them
- * apart. So is one whose differences never add up to what the other steps have in common: 2 * j in 3 * i + 2 * j, j < 3. If every
- * digit of every team index is separated in some dimension, different teams never overlap.
+ * apart. So is one whose differences never add up to what the other steps have in common: 2 * j in 3 * i + 2 * j,
+ * j < 3. If every digit of every team index is separated in some dimension, different teams never overlap.
  *
  * Where that fails, the other indices become digits as well (`free`): they need not be separated, but where they are,
  * what lies below them in steps is compared at equal values: (k * 132 + t) * 64 for t < 132 and any two k.
  *
- * An axis that means the same only to those that
- * agree in some indices is looked at when their digits are separated: then the teams that are left agree in them.
- * What is data of one place (DEP_DATA alone) is one value for all.
+ * An axis that means the same only to those that agree in some indices is looked at when their digits are separated:
+ * then the teams that are left agree in them. What is data of one place (DEP_DATA alone) is one value for all.
  */
 #include <ctype.h>
 #include <string.h>

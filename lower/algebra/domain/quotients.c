@@ -1,6 +1,4 @@
 /* Quotients, remainders, minima and maxima. */
-#include <string.h>
-
 #include "lower/algebra/domain/inside.h"
 
 /* The multiple of m nearest to k, over m. */

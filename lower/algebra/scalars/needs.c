@@ -1,6 +1,4 @@
 /* What a move needs of its scalars: proved, or a condition that the launch checks, or neither. */
-#include <string.h>
-
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/report.h"
 
@@ -157,7 +155,8 @@ static bool by_order(Lower *L, const Condition *c, Poly x, int64_t limit)
 {
     Domain *d = L->d;
     if ((scalar_uses(L, c->a) | scalar_uses(L, c->b)) & (USE_VAR | USE_LOAD)) return false;
-    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, c->b), scalar_poly(L, c->a)), poly_const(d, c->less)), edge = poly_const(d, limit);
+    Poly a = scalar_poly(L, c->a), edge = poly_const(d, limit);
+    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, c->b), a), poly_const(d, c->less));
     if (room.bad) return false;
     for (uint32_t i = 0; i < x.n; i++)
         if (x.terms[i].coef > 0 && domain_le(d, poly_add(d, edge, poly_mul(d, room, poly_const(d, x.terms[i].coef))), x)) return true;

@@ -1,4 +1,3 @@
-#include "lang/checked.h"
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/report.h"
 

@@ -211,7 +211,7 @@ static Lit lit_of(Versions *v, const Condition *c)
         Lit l = {.p = poly_sub(d, form(v, c->a), poly_const(d, 1))};
         return c->kind == COND_HOLDS ? l : lit_not(v, l);
     }
-    Poly p = poly_sub(d, form(v, c->b), form(v, c->a));
+    Poly a = form(v, c->a), p = poly_sub(d, form(v, c->b), a);
     if (c->kind == COND_ORDER) return (Lit){.p = poly_sub(d, p, poly_const(d, c->less))};
     return (Lit){.p = p, .eq = true, .not = c->kind == COND_UNEQUAL};
 }

@@ -44,12 +44,14 @@ static bool against_end(Lower *L, const Sx *x)
 {
     Poly p, end, minus;
     Domain *d = L->d;
-    if (!launch_part(L, poly_sub(d, scalar_poly(L, x->a), scalar_poly(L, x->b)), &p)) return false;
+    Poly b = scalar_poly(L, x->b);
+    if (!launch_part(L, poly_sub(d, scalar_poly(L, x->a), b), &p)) return false;
     minus = poly_sub(d, poly_const(d, 0), p);
     for (uint32_t i = 0; i < L->k->nloops; i++) {
         const PStmt *st = L->scalars->loops[i].stmt;
         if (st == NULL || L->scalars->loops[i].atoms.index == 0 || !(L->scalars->open_mask & loop_bit(i))) continue;
-        if (!launch_part(L, poly_sub(d, scalar_poly(L, st->value), scalar_poly(L, st->lo)), &end)) continue;
+        Poly lo = scalar_poly(L, st->lo);
+        if (!launch_part(L, poly_sub(d, scalar_poly(L, st->value), lo), &end)) continue;
         if (end.n && (poly_same(end, p) || poly_same(end, minus))) return true;
     }
     return false;

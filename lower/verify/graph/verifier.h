@@ -3,16 +3,17 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: unroll/run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (values/forms.c, values/ops.c), in one
  * schedule; unroll/events.c gives each event its clock: what has certainly happened before it, in every schedule.
- * unroll/inside.c finds the blocks of a body, the steps of ops are in unroll/blocks.c,
- * unroll/barriers.c, unroll/copies.c and unroll/threads.c, those of loops over copies in unroll/bursts.c;
- * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
- * is in order.
- * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
- * judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
- * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/turns.c, tries/sides.c, tries/launches.c, tries/remainders.c and judge/cycles.c extend the result to all of them, tries/constants.c to long constant
- * ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
- * shows that loops which tickets end do end.
+ * unroll/inside.c finds the blocks of a body, the steps of ops are in unroll/blocks.c, unroll/barriers.c,
+ * unroll/thread_barriers.c, unroll/copies.c and unroll/threads.c, those of loops over copies in unroll/bursts.c;
+ * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of
+ * tensor memory is in order.
+ * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph,
+ * whose accesses judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where
+ * maps do. tries/choices.c enumerates the trip counts, for nests that tries/nests.c tells apart one by one, and
+ * tries/remainders.c the slots that loops begin with; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
+ * tries/turns.c, tries/sides.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
+ * long constant ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few);
+ * unroll/draws.c shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
 #ifndef LOWER_VERIFY_GRAPH_VERIFIER_H

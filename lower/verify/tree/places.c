@@ -5,7 +5,6 @@
  * indices are equal, the one ends before the other begins, or only one of them happens. */
 #include "lower/verify/tree/state.h"
 
-typedef Interval Range;
 typedef struct Spot { /* of an access, as far as it matters where the other one is */
     const TreeAccess *of;
     TreePoly from, to;
@@ -54,12 +53,12 @@ static uint32_t turning(const TreeFacts *f, uint32_t ring, uint32_t from, uint32
 
 /* ---- polynomials ---- */
 
-static Range range(const TreeFacts *f, const TreePoly *p)
+static Interval range(const TreeFacts *f, const TreePoly *p)
 {
     return tree_poly_range(f, p, f->ctas);
 }
 
-static bool is_before(Range x, Range y)
+static bool is_before(Interval x, Interval y)
 {
     return x.hi <= y.lo && x.hi < INT64_MAX && y.lo > INT64_MIN;
 }
@@ -154,7 +153,7 @@ static bool keeps_to(const TreeFacts *f, Spot *x, IrVal index, int64_t step, int
 {
     drop(&x->from, index);
     drop(&x->to, index);
-    Range a = range(f, &x->from), b = range(f, &x->to);
+    Interval a = range(f, &x->from), b = range(f, &x->to);
     if (step <= 0 || a.lo < 0 || a.lo > b.hi || b.hi > INT32_MAX) return false;
     *window = a.lo / step;
     return b.hi <= (*window + 1) * step;
@@ -228,7 +227,7 @@ static void spot_of(Spot *s, const TreeAccess *x)
     tree_copy(&s->to, x->to);
 }
 
-static Range ends_at(const TreeFacts *f, const TreeAccess *x, const TreePoly *p)
+static Interval ends_at(const TreeFacts *f, const TreeAccess *x, const TreePoly *p)
 {
     return tree_poly_range(f, p, x->rank);
 }
@@ -239,7 +238,7 @@ static bool ranges_apart(const TreeFacts *f, const Spot *x, const Spot *y)
 }
 
 typedef struct Reach { /* in some turn */
-    Range from, to;
+    Interval from, to;
 } Reach;
 typedef VEC(Reach) Reaches;
 enum { REACHES = 256 };

@@ -4,9 +4,8 @@
  * number, too (tree_turns). */
 #include "lower/verify/tree/facts.h"
 
-typedef Interval Range;
 enum { DEPTH = 64 };
-static const Range BIT = {0, 1};
+static const Interval BIT = {0, 1};
 
 const IrOp *tree_definition(const TreeFacts *f, IrVal v)
 {
@@ -27,40 +26,40 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v)
 /* ---- ranges ---- */
 
 /* The grid is made of whole clusters. */
-static Range of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
+static Interval of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
 {
     const uint32_t *n = f->k->mf.cluster;
     uint32_t d = reg % 3, part = d == 0 ? rank % n[0] : d == 1 ? rank / n[0] % n[1] : rank / n[0] / n[1]; /* x, y, z follow one another */
     bool all = rank == f->ctas;
     if (reg == IRR_CLUSTER_NCTARANK) return interval_at(f->ctas);
-    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, f->ctas - 1} : interval_at(rank);
+    if (reg == IRR_CLUSTER_CTARANK) return all ? (Interval){0, f->ctas - 1} : interval_at(rank);
     if (reg >= IRR_CLUSTER_NCTAID_X) return interval_at(n[d]);
-    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : interval_at(part);
-    return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, INT32_MAX};
+    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Interval){0, n[d] - 1} : interval_at(part);
+    return (Interval){reg >= IRR_NCTAID_X ? n[d] : 0, INT32_MAX};
 }
 
-static Range of_launch(const TreeFacts *f, Lx x)
+static Interval of_launch(const TreeFacts *f, Lx x)
 {
     if (f->asked->launch == NULL) f->asked->launch = ir_launch_ranges(f->a, &f->k->mf);
     return f->asked->launch[x - 1];
 }
 
-static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
+static Interval range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
 
-static Range operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
+static Interval operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
 {
     if (arg && arg->kind == IRA_IMM) return interval_at(arg->imm);
     return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : UNBOUNDED;
 }
 
-static Range compared(uint32_t rel, Range x, Range y)
+static Interval compared(uint32_t rel, Interval x, Interval y)
 {
     bool holds[] = {x.lo == y.lo, x.lo != y.lo, x.lo < y.lo, x.lo <= y.lo, x.lo > y.lo, x.lo >= y.lo};
     return interval_is(x) && interval_is(y) ? interval_at(holds[rel]) : BIT;
 }
 
 /* What x gives to the variable: what it has is nothing new. */
-static void give(const TreeFacts *f, uint32_t var, const IrArg *x, Range *r, int depth)
+static void give(const TreeFacts *f, uint32_t var, const IrArg *x, Interval *r, int depth)
 {
     const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, x->id) : NULL;
     if (op && op->op == IR_GET && ir_find(op, IRK_VAR)->id == var) return;
@@ -73,27 +72,25 @@ static void give(const TreeFacts *f, uint32_t var, const IrArg *x, Range *r, int
 }
 
 /* Anywhere, in any turn. */
-static Range of_variable(const TreeFacts *f, uint32_t var, int depth)
+static Interval of_variable(const TreeFacts *f, uint32_t var, int depth)
 {
-    Range r = {INT64_MAX, INT64_MIN};
+    Interval r = {INT64_MAX, INT64_MIN};
     for (uint32_t i = 0; i < f->sets[var].n; i++) give(f, var, f->sets[var].v[i], &r, depth);
     return r.lo <= r.hi ? r : UNBOUNDED;
 }
 
-static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
+static Interval of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
 {
-    static const uint8_t OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
-                                             [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
     if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
     if (op->op == IR_PARAM) return of_launch(f, ir_find(op, IRK_EXPR)->id);
     if (op->op == IR_GET) return of_variable(f, ir_find(op, IRK_VAR)->id, depth);
-    if (op->op == IR_LANES) return (Range){0, ir_find(op, IRK_N)->imm - 1};
+    if (op->op == IR_LANES) return (Interval){0, ir_find(op, IRK_N)->imm - 1};
     if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return UNBOUNDED;
-    Range x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
+    Interval x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
     switch ((IrOpcode)op->op) {
     case IR_LOOP: /* of one without turns any number is right */
         y = interval_add(y, interval_at(-1));
-        return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
+        return (Interval){x.lo, y.hi > x.lo ? y.hi : x.lo};
     case IR_CONST:
     case IR_CVT: return x;
     case IR_CMP: return compared(ir_find(op, IRK_REL)->id, x, y);
@@ -105,19 +102,19 @@ static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
     }
     if ((op->op == IR_SHL || op->op == IR_SHR) && (y.lo < 0 || y.hi > 31)) return UNBOUNDED;
     if (op->type == IR_PRED) return op->op == IR_AND ? interval_of(LX_MIN, x, y) : op->op == IR_OR ? interval_of(LX_MAX, x, y) : BIT;
-    return interval_of((LxOp)OPS[op->op], x, y);
+    return interval_of((LxOp)IR_LX_OPS[op->op], x, y);
 }
 
 /* Of an i32 that may have wrapped round nothing is known. */
-static Range in_its_type(const IrOp *op, Range r)
+static Interval in_its_type(const IrOp *op, Interval r)
 {
     bool wraps = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL || op->op == IR_CVT || op->op == IR_PARAM;
-    if (op->type == IR_PRED) return (Range){r.lo > 0, r.hi > 0};
+    if (op->type == IR_PRED) return (Interval){r.lo > 0, r.hi > 0};
     return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX) ? UNBOUNDED : r;
 }
 
 /* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
-static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
+static Interval range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
 {
     if (f->ctas == 1) rank = f->ctas; /* a CTA that is alone is any */
     TreeNumber **numbers = &f->asked->number[rank];
@@ -128,7 +125,7 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
     const IrOp *op = tree_definition(f, v);
     const TreeLoop *l = at && f->at[at - 1].loop ? &f->loops.v[f->at[at - 1].loop - 1] : NULL;
     *n = (TreeNumber){turn, UNBOUNDED};
-    Range r = UNBOUNDED;
+    Interval r = UNBOUNDED;
     if (l && l->turning && rank < f->ctas) r = interval_at(l->turn);
     else if (op && depth) r = in_its_type(op, of_op(f, op, rank, depth - 1));
     *n = (TreeNumber){turn, r}; /* of a CTA that is alone it may have been asked as that of any */
@@ -142,7 +139,7 @@ Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
 
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out)
 {
-    Range r = operand(f, arg, rank, DEPTH);
+    Interval r = operand(f, arg, rank, DEPTH);
     *out = r.lo;
     return interval_is(r);
 }
@@ -150,7 +147,7 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
     if (op->guard.pred == 0) return WHEN_ALWAYS;
-    Range r = range_of(f, op->guard.pred, rank, DEPTH);
+    Interval r = range_of(f, op->guard.pred, rank, DEPTH);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
 
@@ -285,7 +282,7 @@ void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg 
 
 Interval tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
 {
-    Range r = interval_at(0);
+    Interval r = interval_at(0);
     for (uint32_t i = 0; i < p->n; i++)
         r = p->t[i].n > 1 ? UNBOUNDED : interval_add(r, interval_mul(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : interval_at(1), interval_at(p->t[i].k)));
     return p->lost ? UNBOUNDED : r;

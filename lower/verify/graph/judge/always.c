@@ -12,7 +12,6 @@
 #include "lower/ir/ops.h"
 #include "lower/verify/graph/judge/judge.h"
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/polys.h"
 
 /* ---- what is asked ---- */

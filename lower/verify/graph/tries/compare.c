@@ -16,7 +16,6 @@
  * Where the turns of a loop around differ in this way, or by remainders, the loops inside have each number of turns in each
  * of those, and in one behind those: that takes F + E + 2 turns, and as many as there are remainders (v->together).
  */
-#include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/values/polys.h"
 
@@ -88,13 +87,14 @@ static bool compare_followed(Verifier *v, uint32_t at)
     if (v->polys == NULL) v->polys = polys_new(v);
     Domain *d = polys_domain(v->polys);
     PolyPlace w = poly_place(v, v->polys, &here);
-    Poly x = poly_sub(d, poly_of(&w, v->operands[at].a), poly_of(&w, v->operands[at].b)), rest;
+    Poly b = poly_of(&w, v->operands[at].b), x = poly_sub(d, poly_of(&w, v->operands[at].a), b), rest;
     uint32_t loop = v->nops, loops = 0;
     Atom index = 0;
     int64_t c;
     for (uint32_t one = verify_around(v, at); one < v->nops; one = verify_around(v, one)) {
         if (v->ops[one]->op != IR_LOOP || !(r->loops & v->loop_bit[one])) continue;
-        Poly turn = poly_sub(d, poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[one]->dst}), poly_of(&w, v->operands[one].a));
+        Poly first = poly_of(&w, v->operands[one].a);
+        Poly turn = poly_sub(d, poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[one]->dst}), first);
         if (poly_is_const(turn, &c) || !domain_mentions(d, x, turn.terms[0].atoms[0])) continue;
         index = turn.terms[0].atoms[0];
         loop = one;

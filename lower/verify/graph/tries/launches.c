@@ -39,10 +39,6 @@ void launches_keep(Verifier *v)
 /* A bound, or what it is made from. */
 static int number_at(Launches *l, const IrArg *arg, int depth, int64_t *k)
 {
-    static const uint8_t OPS[IR_OP_COUNT] = {
-        [IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD,
-        [IR_MIN] = LX_MIN, [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND,
-    };
     const IrOp *op = verify_def(l->v, arg);
     if (verify_number(l->v, arg, k)) return LX_OK;
     if (op == NULL || depth == 0) return OTHER;
@@ -53,10 +49,10 @@ static int number_at(Launches *l, const IrArg *arg, int depth, int64_t *k)
         *k = l->value[x - 1];
         return l->status[x - 1];
     }
-    if (OPS[op->op] == 0) return OTHER;
+    if (IR_LX_OPS[op->op] == 0) return OTHER;
     int64_t p = 0, q = 0;
     int a = number_at(l, ir_find(op, IRK_A), depth - 1, &p), b = number_at(l, ir_find(op, IRK_B), depth - 1, &q);
-    return a || b ? (a > b ? a : b) : (int)lx_apply((LxOp)OPS[op->op], p, q, k);
+    return a || b ? (a > b ? a : b) : (int)lx_apply((LxOp)IR_LX_OPS[op->op], p, q, k);
 }
 
 /* Not where a condition decides whether it is met; of long loops the runs leave turns out. */

@@ -12,7 +12,6 @@
  */
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/unroll/unroll.h"
 
 enum { PERIOD_MAX = 128 };
 
@@ -67,7 +66,7 @@ static uint32_t slots_of(const Verifier *v, const IrArg *of)
 /* The variable that the operand is, or its other parity; UINT32_MAX: none. */
 static uint32_t variable_of(const Verifier *v, const IrArg *arg)
 {
-    const IrOp *op = arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+    const IrOp *op = verify_def(v, arg);
     if (op && op->op == IR_XOR) return variable_of(v, ir_find(op, IRK_A));
     return op && op->op == IR_GET ? ir_find(op, IRK_VAR)->id : UINT32_MAX;
 }

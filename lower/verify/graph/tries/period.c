@@ -25,8 +25,6 @@
  * - No longer loop gets stuck: a cycle that needs more than the tried turns would have edges between turns whose
  *   distances sum up to 0; judge/cycles.c looks for those.
  */
-#include <string.h>
-
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"

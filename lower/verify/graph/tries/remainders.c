@@ -4,7 +4,6 @@
  * period is tried (tries/moduli.c), since the runs have as many turns.
  */
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/unroll/unroll.h"
 
 enum { FUEL = 64 };
 

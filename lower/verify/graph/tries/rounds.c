@@ -10,7 +10,6 @@
 
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/unroll/unroll.h"
 
 enum { BITS = 64 };
 

@@ -3,7 +3,6 @@
  * all choices get values that are as much greater, and the runs are done again. After all of them every loop has had
  * 2 S + 1 turns in one, or as many as any launch has.
  */
-#include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 

@@ -10,8 +10,6 @@
  * Then by induction over the events of this run no schedule can do them otherwise than in an order that their clocks
  * allow, and none gets stuck before its end.
  */
-#include <string.h>
-
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 

@@ -2,8 +2,6 @@
  * nobody can go on. Values are forms; what steers the run (slots, parities, trip counts, conditions of
  * synchronisation) has to be a number. Which of the schedules is run does not matter: see unroll/barriers.c.
  */
-#include <string.h>
-
 #include "lang/lang.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"

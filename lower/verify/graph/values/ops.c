@@ -2,30 +2,29 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/values/forms.h"
 
-typedef Interval Range;
 
-static Range type_range(IrType t)
+static Interval type_range(IrType t)
 {
-    if (t == IR_PRED) return (Range){0, 1};
-    return t == IR_I32 ? (Range){INT32_MIN, INT32_MAX} : (Range){INT64_MIN, INT64_MAX};
+    if (t == IR_PRED) return (Interval){0, 1};
+    return t == IR_I32 ? (Interval){INT32_MIN, INT32_MAX} : (Interval){INT64_MIN, INT64_MAX};
 }
 
-static Range range_of(const Forms *f, Form x)
+static Interval range_of(const Forms *f, Form x)
 {
-    return x ? (Range){form_data(f, x)->lo, form_data(f, x)->hi} : (Range){INT64_MIN, INT64_MAX};
+    return x ? (Interval){form_data(f, x)->lo, form_data(f, x)->hi} : (Interval){INT64_MIN, INT64_MAX};
 }
 
 /* A result that is certain not to have wrapped. */
-static bool fits(Range r, IrType t)
+static bool fits(Interval r, IrType t)
 {
-    Range limit = type_range(t);
+    Interval limit = type_range(t);
     if (t == IR_I64) return r.lo > limit.lo && r.hi < limit.hi;
     return r.lo >= limit.lo && r.hi <= limit.hi;
 }
 
 Form form_leaf(Forms *f, IrType type)
 {
-    Range r = type_range(type);
+    Interval r = type_range(type);
     f->leaves++;
     return form_atom(f, (FormAtom){.kind = ATOM_LEAF,
                                    .type = (uint8_t)type,
@@ -47,7 +46,7 @@ static const FormAtom *only_atom(const Forms *f, Form x)
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
-static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Range r)
+static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Interval r)
 {
     if (a == 0 || b == 0) return form_leaf(f, op->type);
     if (!fits(r, op->type)) r = type_range(op->type);
@@ -91,9 +90,9 @@ static Form multiply(Forms *f, const IrOp *op, Form a, Form b)
     else if (range_of(f, a).lo >= 0 && range_of(f, a).hi <= 1) product = form_guard(f, a, b);
     else if (range_of(f, b).lo >= 0 && range_of(f, b).hi <= 1) product = form_guard(f, b, a);
     if (product) return or_opaque(f, product, op, a, b);
-    Range x = range_of(f, a), y = range_of(f, b), r = type_range(op->type);
+    Interval x = range_of(f, a), y = range_of(f, b), r = type_range(op->type);
     int64_t hi;
-    if (x.lo >= 0 && y.lo >= 0 && mul_s64(x.hi, y.hi, &hi)) r = (Range){0, hi};
+    if (x.lo >= 0 && y.lo >= 0 && mul_s64(x.hi, y.hi, &hi)) r = (Interval){0, hi};
     return opaque(f, op, a, b, r);
 }
 
@@ -104,7 +103,7 @@ enum { PARAM_DEPTH = 8 };
 bool form_not_zero(Forms *f, const IrKernel *k, Form x)
 {
     const FormAtom *a = only_atom(f, x);
-    Range r = range_of(f, x);
+    Interval r = range_of(f, x);
     if (r.lo > 0 || r.hi < 0) return true;
     if (a && a->kind == ATOM_PARAM && f->divisors[a->a]) return true;
     for (uint32_t i = 1; i <= k->mf.lx.nodes.n; i++)
@@ -133,16 +132,16 @@ static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 {
     int64_t d, q;
     if (a && b && !form_not_zero(f, k, b)) {
-        Range all = type_range(op->type);
+        Interval all = type_range(op->type);
         return form_atom(f, (FormAtom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .wild = true, .a = a, .b = b, .lo = all.lo, .hi = all.hi});
     }
     if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
     Form rest, quotient;
     if (!form_split(f, a, d, &quotient, &rest)) return opaque(f, op, a, b, type_range(op->type));
-    Range r = range_of(f, rest);
+    Interval r = range_of(f, rest);
     if (r.lo >= 0 && r.hi < d) return or_opaque(f, op->op == IR_MOD ? rest : quotient, op, a, b);
-    if (op->op == IR_MOD) return opaque(f, op, rest, b, (Range){0, d - 1});
+    if (op->op == IR_MOD) return opaque(f, op, rest, b, (Interval){0, d - 1});
     r = type_range(op->type);
     if (x->lo > INT64_MIN && floor_div_s64(x->lo, d, &q)) r.lo = q;
     if (floor_div_s64(x->hi, d, &q)) r.hi = q;
@@ -152,12 +151,11 @@ static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
 {
     if (a == 0 || b == 0) return opaque(f, op, a, b, type_range(op->type));
-    Range x = range_of(f, a), y = range_of(f, b);
+    Interval x = range_of(f, a), y = range_of(f, b);
     bool is_min = op->op == IR_MIN;
     if (x.hi <= y.lo) return is_min ? a : b;
     if (y.hi <= x.lo) return is_min ? b : a;
-    Range r = is_min ? (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi}
-                     : (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    Interval r = interval_of(is_min ? LX_MIN : LX_MAX, x, y);
     /* A missing bound is the type's own, so the result is within the type in any case. */
     Form lesser = a < b ? a : b, greater = a < b ? b : a;
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
@@ -178,14 +176,14 @@ static Form gt0_of_choice(Forms *f, Form x)
     int64_t c = d->t[0].c, k = d->k;
     Form one = form_add(f, form_const(f, k), c, sel.b), other = form_add(f, form_const(f, k), c, sel.c);
     if (one == 0 || other == 0) return 0;
-    Range r = range_of(f, one), s = range_of(f, other);
+    Interval r = range_of(f, one), s = range_of(f, other);
     if (r.lo > 0 && s.hi <= 0) return sel.a;
     return r.hi <= 0 && s.lo > 0 ? form_not(f, sel.a) : 0;
 }
 
 Form form_positive(Forms *f, Form x)
 {
-    Range r = range_of(f, x);
+    Interval r = range_of(f, x);
     if (r.lo > 0) return form_const(f, 1);
     if (r.hi <= 0) return form_const(f, 0);
     Form choice = gt0_of_choice(f, x);
@@ -205,7 +203,7 @@ static Form eq0_of_pred(Forms *f, Form x)
 
 Form form_zero(Forms *f, Form x)
 {
-    Range r = range_of(f, x);
+    Interval r = range_of(f, x);
     const FormData *d = form_data(f, x);
     if (r.lo > 0 || r.hi < 0) return form_const(f, 0);
     if (d->n == 0) return form_const(f, 1);
@@ -278,7 +276,7 @@ Form form_bit(Forms *f, Form x, int64_t bit)
     }
     if (a == NULL || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
     if (a->kind == ATOM_PARAM && a->type == IR_I32) {
-        Range r = f->launch[a->a - 1];
+        Interval r = f->launch[a->a - 1];
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
     }
     return form_pred(f, ATOM_OP, IR_AND, x, form_const(f, INT64_C(1) << bit));
@@ -286,7 +284,7 @@ Form form_bit(Forms *f, Form x, int64_t bit)
 
 static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form b)
 {
-    Range x = range_of(f, a), y = range_of(f, b);
+    Interval x = range_of(f, a), y = range_of(f, b);
     bool truth = op->type == IR_PRED || (x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1);
     int64_t k = 0, j = 0;
     bool ka = form_is_const(f, a, &k), kb = form_is_const(f, b, &j);
@@ -305,10 +303,10 @@ static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form 
     Form both = truth && op->op != IR_XOR ? join_preds(f, op, a, b) : 0;
     if (both) return both;
     if (op->op == IR_AND && (x.lo >= 0 || y.lo >= 0)) {
-        Range r = {0, x.lo < 0 || (y.lo >= 0 && y.hi < x.hi) ? y.hi : x.hi};
+        Interval r = interval_of(LX_AND, x, y);
         return ka ? opaque(f, op, b, a, r) : opaque(f, op, a, b, r);
     }
-    return opaque(f, op, a, b, truth ? (Range){0, 1} : type_range(op->type));
+    return opaque(f, op, a, b, truth ? (Interval){0, 1} : type_range(op->type));
 }
 
 static Form select(Forms *f, const IrOp *op, Form cond, Form a, Form b)
@@ -359,7 +357,7 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), form_data(f, b)->k, a);
         else whole = form_of_op(f, k, &(IrOp){.op = (uint8_t)like, .type = IR_I64}, 0, a, b);
     }
-    Range r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
+    Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
     bool number = n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD;
     if (whole && !(number && (is.lo < r.lo || is.hi > r.hi))) return whole; /* a check may say more of a quotient than its parts do */
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});

@@ -2,7 +2,6 @@
 #include "lower/verify/graph/values/polys.h"
 
 #include "lower/ir/ops.h"
-#include "lower/verify/graph/unroll/unroll.h"
 
 enum { DEPTH = 64, AWAY = INT32_MAX - INT16_MAX };
 
