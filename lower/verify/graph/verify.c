@@ -275,6 +275,7 @@ static void find_operands(Verifier *v)
     v->inside = arena_array(v->arena, Inside, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
+    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues + v->k->vars.n);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         Body *b = &v->bodies.v[i];
         uint32_t n = b->role->ops.n;
@@ -284,7 +285,7 @@ static void find_operands(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             find_args(v, b->base + j);
             b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
-            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j);
+            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j, in);
         }
     }
 }

@@ -57,38 +57,41 @@ void blocks_match(Verifier *v, const Body *b)
 
 /* From turn to turn the value may be another one: it is made from the index, from a variable that the loop sets, or from
  * what is not worked out from values. */
-static bool varies(const Verifier *v, const Inside *in, IrVal x, uint32_t loop, uint32_t end)
+static bool varies(const Verifier *v, const IrOp *op, const uint32_t *in, uint32_t loop)
 {
-    const IrOp *op = v->ops[v->def[x - 1]];
-    bool other = !run_pure(op), set = false;
-    if (v->def[x - 1] < loop || v->def[x - 1] >= end) return false;
-    for (uint32_t i = 0; i < in->sets.n && op->op == IR_GET; i++) set |= in->sets.v[i] == ir_find(op, IRK_VAR)->id;
+    if (op->op == IR_GET) return in[v->nvalues + ir_find(op, IRK_VAR)->id] == loop;
+    bool other = !run_pure(op) || (op->guard.pred && in[op->guard.pred - 1] == loop);
     for (uint32_t i = 0; i < op->nargs && !other; i++)
-        other = op->args[i].kind == IRA_VAL && varies(v, in, op->args[i].id, loop, end);
-    return op->op == IR_GET ? set : other;
+        other = op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
+    return other;
 }
 
-static bool picks_slot(const Verifier *v, const Inside *in, const IrOp *op, uint32_t loop, uint32_t end)
+static bool picks_slot(const IrOp *op, const uint32_t *in, uint32_t loop)
 {
     bool picks = false;
     for (uint32_t i = 0; i < op->nargs && ir_op_info(op->op)->group == IRG_COPY; i++)
-        picks |= op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL && varies(v, in, op->args[i].id, loop, end);
+        picks |= op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
     return picks;
 }
 
 enum { FEW = 8 };
 
-/* The copies of a loop that picks slots are gone through one by one. */
-void inside_find(Verifier *v, const Body *b, uint32_t open)
+/* in: by value, then by variable: the block, if it varies there. The copies of a loop that picks slots are gone through one by one. */
+void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in)
 {
     Inside *inside = &v->inside[b->base + open];
     const IrOp *ops = b->role->ops.v, *head = &ops[open];
-    uint32_t end = b->partner[open];
+    uint32_t loop = b->base + open + 1, end = b->partner[open];
     bool few = head->op == IR_LOOP && ir_find(head, IRK_B)->kind == IRA_IMM && ir_find(head, IRK_B)->imm <= FEW;
     for (uint32_t x = open + 1; x < end; x++) {
         if (ops[x].dst) vec_push(v->arena, &inside->values, ops[x].dst - 1);
-        if (ops[x].op == IR_SET) vec_push(v->arena, &inside->sets, ir_find(&ops[x], IRK_VAR)->id);
+        if (ops[x].op != IR_SET) continue;
+        vec_push(v->arena, &inside->sets, ir_find(&ops[x], IRK_VAR)->id);
+        in[v->nvalues + ir_find(&ops[x], IRK_VAR)->id] = loop;
     }
-    for (uint32_t x = open + 1; few && x < end; x++)
-        if (picks_slot(v, inside, &ops[x], b->base + open, b->base + end)) b->block[open] |= BLOCK_EVENTS;
+    if (few && head->dst) in[head->dst - 1] = loop;
+    for (uint32_t x = open + 1; few && x < end; x++) {
+        if (picks_slot(&ops[x], in, loop)) b->block[open] |= BLOCK_EVENTS;
+        if (ops[x].dst && varies(v, &ops[x], in, loop)) in[ops[x].dst - 1] = loop;
+    }
 }

@@ -10,7 +10,7 @@
 
 /* ---- inside.c ---- */
 void blocks_match(Verifier *v, const Body *b);
-void inside_find(Verifier *v, const Body *b, uint32_t open);
+void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
 
 /* ---- run.c ---- */
 void run_prepare(Verifier *v);

@@ -2,7 +2,6 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/values/forms.h"
 
-
 static Interval type_range(IrType t)
 {
     if (t == IR_PRED) return (Interval){0, 1};
