@@ -29,7 +29,7 @@ piped() { plain "$1" "$2" "pipeline q in 4 across grid { $3" "$4" "$5 }"; }
 tile='shared t: f32[64];'
 pair='move x[AT +: 64] -> t via bulk; move t -> y[AT +: 64] via bulk;'
 piece='move x[q * ALL + AT +: 64] -> t via bulk; move t -> y[q * ALL + AT +: 64] via bulk;'
-names='pairs piped_pairs tensor_pairs tiles piped_tiles small_tiles loops piped_loops loop_pairs loop_stores stores ifs piped_ifs else_ifs pipelines across functions calls arrays piped_array peers nest threads lets vars facts kernels waits roles role_loops own_loops'
+names='pairs piped_pairs tensor_pairs tiles piped_tiles small_tiles loops piped_loops loop_pairs loop_stores stores ifs piped_ifs else_ifs pipelines across functions calls arrays piped_array peers nest threads lets vars facts kernels waits roles role_loops sum_loops own_loops'
 
 source_of() { # name, n
     case $1 in
@@ -72,10 +72,16 @@ source_of() { # name, n
     peers) printf 'kernel k(x: global f32[N], y: global f32[N]) cluster (2, 1, 1) grid (2) {\nshared t: f32[64]; shared u: f32[64]; move x[0 +: 64] -> t via bulk;\n'
         repeat "$2" 64 'move t -> peer(u, (cluster.rank + 1) % 2); move u -> y[AT * 2 + cluster.rank * 64 +: 64] via bulk;'
         printf '}\n' ;;
-    roles | role_loops)
+    slots) # each number is made from the one before, twice; of more than some hundred it is not followed which slot it is
+        printf 'kernel k(x: global f32[M, 64], y: global f32[M, 64]) {\nshared t: f32[3][16, 64]; barrier full[3]; var a = 0;\n'
+        printf 'for i in M { a = (a + 1) %% 3; for j in 3 {\nlet s0 = a;\n'
+        awk -v n="$2" 'BEGIN { for (i = 0; i < n; i++) printf "let s%d = s%d ^ (s%d >> 1);\n", i + 1, i, i }'
+        printf 'move x[j * 16, 0] -> t[(s%s %% 3 + j) %% 3] commit full[j]; wait full[j]; move t[(s%s %% 3 + j) %% 3] -> y[j * 16, 0] commit group; wait group; } } }\n' "$2" "$2" ;;
+    roles | role_loops | sum_loops)
         turns=4
         [ "$1" = role_loops ] && turns=m
-        printf 'kernel k(x: global f32[N], y: global f32[N], m: s32) {\nshared t: f32[64]; barrier full; barrier empty free;\nroles {\nrole a {\n'
+        [ "$1" = sum_loops ] && turns='m + a + b + c'
+        printf 'kernel k(x: global f32[N], y: global f32[N], m: s32, a: s32, b: s32, c: s32) {\nshared t: f32[64]; barrier full; barrier empty free;\nroles {\nrole a {\n'
         repeat "$2" 64 "for k in $turns { wait empty; move x[AT +: 64] -> t via bulk commit full; }"
         printf '}\nrole b {\n'
         repeat "$2" 64 "for k in $turns { wait full; move t -> y[AT +: 64] via bulk commit group; wait group; arrive empty; }"

@@ -16,6 +16,9 @@ many() { # status, what is said, program, n
 for program in pairs piped_pairs loop_pairs loop_stores ifs piped_ifs loops nest peers threads; do many 0 '' $program $n; done
 for program in pairs waits roles; do many 0 '' $program 20000; done
 many 0 '' role_loops $n
+many 0 '' sum_loops $n
+# What is made from one number twice, again and again, is looked at once.
+many 0 '' slots 40
 # Tiles of pipelines in sequence lie in the same slots; those of one pipeline find no room.
 for program in pipelines across own_loops; do many 0 '' $program 1500; done
 for program in piped_loops piped_tiles; do many 0 '' $program 700; done

@@ -117,7 +117,7 @@ typedef struct Verifier {
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
     VEC(Sides) sides;     /* .. what was seen of each */
-    bool *more;          /* by two of `own`: in some run the one had more turns than the other (tries/launches.c) */
+    struct Launches *launches; /* tries/launches.c */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
