@@ -227,19 +227,19 @@ static void check_rank(MapCheck *c)
         map_breach(c, E0437, "T14", MAPF_RANK, -1, "rank %d of a %s map", d->rank, mode_name(d->mode));
 }
 
-/* Layouts that read memory in units of 32 bytes. */
-static bool units_of_32(const MapDesc *d)
+int map_global_align(int map_type, int interleave)
 {
-    return d->interleave == MAP_INTERLEAVE_32B || TYPES[d->type].align16;
+    return interleave == MAP_INTERLEAVE_32B || TYPES[map_type].align16 ? 32 : 16;
 }
 
 static void check_address(MapCheck *c)
 {
     const MapDesc *d = c->d;
+    int align = map_global_align(d->type, d->interleave);
     if (no_multiple(d->address, 16))
         map_breach(c, E0410, "T05", MAPF_ADDRESS, -1, "address 0x%" PRIx64 " is not a multiple of 16",
                (uint64_t)d->address);
-    else if (units_of_32(d) && no_multiple(d->address, 32))
+    else if (no_multiple(d->address, align))
         map_breach(c, E0411, "T05", MAPF_ADDRESS, -1, "address 0x%" PRIx64 " is not a multiple of 32",
                (uint64_t)d->address);
 }
@@ -268,6 +268,7 @@ static void check_dims(MapCheck *c)
 static void check_pitches(MapCheck *c)
 {
     const MapDesc *d = c->d;
+    int align = map_global_align(d->type, d->interleave);
     for (int i = 0; i < c->inner; i++) {
         int64_t pitch = d->pitch[i];
         if (!map_known(pitch)) continue;
@@ -277,7 +278,7 @@ static void check_pitches(MapCheck *c)
         if (pitch % 16 != 0)
             map_breach(c, E0415, "T07", MAPF_PITCH, i, "pitch %" PRId64 " bytes of dimension %d is not a multiple of 16",
                    pitch, i);
-        else if (units_of_32(d) && pitch % 32 != 0)
+        else if (pitch % align != 0)
             map_breach(c, E0417, "T07", MAPF_PITCH, i, "pitch %" PRId64 " bytes of dimension %d is not a multiple of 32",
                    pitch, i);
     }

@@ -125,5 +125,7 @@ int64_t map_smem_bytes(const MapDesc *d);
 /* Bytes of the swizzle span (0 without swizzle) and alignment at which its pattern starts (128 without: D01). */
 int swizzle_span(int map_swizzle);
 int swizzle_align(int map_swizzle);
+/* Bytes of which the address and the pitches in global memory are multiples: 32 where the layout reads it in such units, else 16 (T05, T07). */
+int map_global_align(int map_type, int interleave);
 
 #endif

@@ -253,13 +253,13 @@ static void print_extents(const CKernel *k, const MfTensor *p, Text *t)
     text_char(t, ']');
 }
 
-/* Bytes that the address is a multiple of: what the kernel relies on, and what a map over it takes (map_rules.c, T01). */
+/* Bytes that the address is a multiple of: what the kernel relies on, and what a map over it takes (map_rules.h). */
 static unsigned alignment_of(const MfKernel *mf, const MfTensor *p)
 {
     unsigned align = p->align;
     for (uint32_t i = 0; i < mf->maps.n; i++) {
         const MfMap *m = &mf->maps.v[i];
-        unsigned least = m->interleave == MAP_INTERLEAVE_32B ? 32 : 16;
+        unsigned least = (unsigned)map_global_align(m->type, m->interleave);
         int64_t offset;
         if (&mf->tensors.v[m->tensor] == p && lx_is_const(&mf->lx, m->offset, &offset) && offset % least == 0 && align < least) align = least;
     }
@@ -289,7 +289,7 @@ static void refused_unless(const CInterface *c, Said *said, const char *text, Te
     vec_push(c->arena, said, text);
 }
 
-/* What the driver wants of rows, as far as sizes decide it (map_rules.c). */
+/* What the driver wants of rows, as far as sizes decide it (map_rules.h). */
 static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap *m, Said *said, Text *out)
 {
     const MfKernel *mf = k->mf;
@@ -308,7 +308,7 @@ static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap 
         Text t;
         text_in(&t, c->arena);
         lx_print(&t, &mf->lx, m->pitch[d], names);
-        text_printf(&t, " is a multiple of %d", m->interleave == MAP_INTERLEAVE_32B ? 32 : 16);
+        text_printf(&t, " is a multiple of %d", map_global_align(m->type, m->interleave));
         refused_unless(c, said, text_end(&t), out);
     }
 }

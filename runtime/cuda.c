@@ -155,7 +155,7 @@ static tile_status cuda_variable(tile_device *d, void *module, const char *name,
     return s;
 }
 
-enum { PORTABLE_CLUSTER = 8, UNASKED_SMEM = 48 << 10 }; /* CUDA C++ Programming Guide, Thread Block Clusters, Shared Memory */
+enum { PORTABLE_CLUSTER = 8 }; /* CUDA C++ Programming Guide, Thread Block Clusters */
 
 static tile_status prepare_function(CudaDevice *c, void *module, const char *entry, uint32_t smem,
                                     uint32_t cluster_size, void **function, tile_error *err)

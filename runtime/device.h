@@ -18,6 +18,7 @@
 #include "runtime/host.h"
 #include "tile.h"
 
+enum { UNASKED_SMEM = 48 << 10 }; /* so much dynamic shared memory a CTA may have unasked: CUDA C++ Programming Guide, Shared Memory */
 enum { MAP_BYTES = 128, MAP_ALIGN = 128 }; /* CUtensorMap: T01 asks for 64; cuda.h 13 declares 128 */
 
 typedef struct DeviceLimits {

@@ -32,7 +32,7 @@ static bool wants_hints(const tile_args *a)
  * 0.95 in the mean. What goes through DRAM, and launches of so few CTAs that all find room anyway, gain nothing. */
 static uint32_t room_of(const tile_args *a)
 {
-    enum { MOVED = 128 << 10, RESERVED = 1 << 10, ALIGNED = 128, UNASKED = 48 << 10 }; /* by the CTAs of an SM; bytes of each that are the system's */
+    enum { MOVED = 128 << 10, RESERVED = 1 << 10, ALIGNED = 128 }; /* by the CTAs of an SM; bytes of each that are the system's */
     const MfKernel *mf = a->kernel->mf;
     const DeviceLimits *l = &a->kernel->module->device->limits;
     const uint32_t *grid = a->launch.grid;
@@ -44,7 +44,7 @@ static uint32_t room_of(const tile_args *a)
     if (ctas <= few * l->sms) return mf->smem;
     int64_t room = (l->max_smem + RESERVED) / (few + 1) - RESERVED + ALIGNED; /* so much that not one more fits */
     room -= room % ALIGNED;
-    return room > mf->smem && room <= UNASKED ? (uint32_t)room : mf->smem;
+    return room > mf->smem && room <= UNASKED_SMEM ? (uint32_t)room : mf->smem;
 }
 
 static void fill_params(tile_args *a, Report *r)

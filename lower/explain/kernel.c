@@ -218,9 +218,10 @@ static void print_unknown(Lower *L, const char *what, const Lx *values, int n, c
 /* What the launch makes sure of before it encodes the map: lang/map_rules.h. */
 static void print_map_rules(Lower *L, const MfMap *m)
 {
-    bool wide = m->interleave == MAP_INTERLEAVE_32B || m->type == MAP_U4_ALIGN16 || m->type == MAP_U6_ALIGN16;
+    int align = map_global_align(m->type, m->interleave);
+    bool wide = align == 32;
     text_printf(L->plan, "    %s map %s: its address in `%s` is a multiple of %d", wide ? "E0411" : "E0410", m->name,
-                L->ir->mf.tensors.v[m->tensor].name, wide ? 32 : 16);
+                L->ir->mf.tensors.v[m->tensor].name, align);
     print_unknown(L, "; E0412 extents", m->dim, m->rank, " at most 2^32");
     print_unknown(L, wide ? "; E0417, E0416 pitches" : "; E0415, E0416 pitches", m->pitch, m->rank - 1,
                   wide ? " (in bytes) multiples of 32 below 2^40" : " (in bytes) multiples of 16 below 2^40");

@@ -19,6 +19,18 @@ expect 0 '' --emit=c kernels.tile -arch sm_90a,sm_100a
 only_files kernels.tile kernels.c kernels.h
 compiles kernels
 grep -qF ' *   int_strides[0] * 4 is a multiple of 16' kernels.h || fail 'kernels.h: what a map wants of rows is not said'
+printf 'target sm_100a;
+kernel six(x: global u8[M, N], y: global b6a16[M, N]) where N %% 128 == 0 {
+    pipeline (i, j) in (ceil(M, 32), N / 128) across grid {
+        shared t: u8[32, 128] swizzle 128 atom 32;
+        move x[i * 32, j * 128] -> t;
+        move t -> y[i * 32, j * 128] convert;
+    }
+}
+' >six.tile
+expect 0 '' --emit=c six.tile
+grep -qF ' *   N * 6 / 8 is a multiple of 32' six.h && grep -q '  y: .* at a multiple of 32 bytes' six.h || fail "six.h: $(grep multiple six.h)"
+rm six.*
 # shellcheck disable=SC2086
 runs() { # compiler ..: the C++ compiler may be another house's than cc, whose sanitizers libtile has, so cc links
     for part in "$tests/calls.c" kernels.c; do "$@" $includes -c "$part" -o "$(basename "$part").o" >log 2>&1 || fail "$*: $(tail -5 log)"; done
