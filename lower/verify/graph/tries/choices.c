@@ -44,7 +44,7 @@ bool choice_scale(const FormData *of, const FormData *d, int64_t *scale)
 
 enum { PARTS_MAX = 256, LIMIT_MAX = 128 };
 
-static bool among(const int64_t *v, uint32_t n, int64_t k)
+bool choice_among(const int64_t *v, uint32_t n, int64_t k)
 {
     for (uint32_t i = 0; i < n; i++)
         if (v[i] == k) return true;
@@ -53,12 +53,12 @@ static bool among(const int64_t *v, uint32_t n, int64_t k)
 
 void choice_picked(Verifier *v, int64_t k)
 {
-    if (!among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
+    if (!choice_among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
 }
 
 bool choice_clipped(Verifier *v, uint32_t op, int64_t k)
 {
-    if (k < 1 || among(v->limits.v, v->limits.n, k)) return false;
+    if (k < 1 || choice_among(v->limits.v, v->limits.n, k)) return false;
     if (k > LIMIT_MAX) {
         verify_refuse(v, E0660, op, "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
         return false;
@@ -69,7 +69,7 @@ bool choice_clipped(Verifier *v, uint32_t op, int64_t k)
 
 bool choice_beside(Verifier *v, int64_t k)
 {
-    if (k < -LIMIT_MAX || k > LIMIT_MAX || among(v->beside.v, v->beside.n, k)) return false;
+    if (k < -LIMIT_MAX || k > LIMIT_MAX || choice_among(v->beside.v, v->beside.n, k)) return false;
     vec_push(v->arena, &v->beside, k);
     return true;
 }
@@ -78,7 +78,7 @@ bool choice_beside(Verifier *v, int64_t k)
  * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
 static void limit(Verifier *v, int64_t k)
 {
-    if (among(v->picked.v, v->picked.n, k) || k >= INT32_MAX || v->again) return;
+    if (choice_among(v->picked.v, v->picked.n, k) || k >= INT32_MAX || v->again) return;
     if (choice_clipped(v, run_op(v), k)) v->afresh = v->again = true;
 }
 
@@ -183,7 +183,7 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
 
 static void add_value(Values *l, int64_t k)
 {
-    if (among(l->v, l->n, k)) return;
+    if (choice_among(l->v, l->n, k)) return;
     if (l->n < VALUES_MAX) l->v[l->n++] = k;
     else l->full = true;
 }

@@ -17,9 +17,7 @@ static bool share_atom(const FormData *a, const FormData *b)
 
 static void add_near(Verifier *v, Sides *s, int64_t k)
 {
-    for (uint32_t i = 0; i < s->near.n; i++)
-        if (s->near.v[i] == k) return;
-    vec_push(v->arena, &s->near, k);
+    if (!choice_among(s->near.v, s->near.n, k)) vec_push(v->arena, &s->near, k);
 }
 
 /* Values of choices that may be on the other side of 0 with d. */
