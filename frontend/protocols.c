@@ -90,7 +90,7 @@ static void statement(Walk *w, const PStmt *s)
     case P_ARRIVE: use(w, s->barrier, s, s->value, s->peer, false); return;
     case P_EXPECT: w->loose[s->barrier->index] = true; return;
     case P_WAIT_GROUP:
-            vec_push(w->c->scratch, &w->group_waits, ((GroupWait){s, w->role}));
+        vec_push(w->c->scratch, &w->group_waits, ((GroupWait){s, w->role}));
         return;
     case P_GROUP: walk(w, &s->body); return;
     case P_LET:
