@@ -301,17 +301,20 @@ static void peer_move(Collective *a, const PStmt *s)
 
 /* ---- who writes what ---- */
 
+/* The ranks that the CTA of this one writes in. What is known to lower/schedule/peers.c alone, or refused there, counts as all. */
+static uint32_t filled_by(const Collective *a, const PMove *m, int r)
+{
+    const PRegion *dst = &m->dst;
+    int64_t to;
+    if (m->cast == CAST_MASK) return value_at(a, m->mask, r, &to) && to >= 1 && to < (int64_t)1 << a->size ? (uint32_t)to : UINT32_MAX;
+    if (dst->peer) return value_at(a, dst->peer, r, &to) && to >= 0 && to < a->size ? 1u << to : UINT32_MAX;
+    return a->k->pair && move_by_tensor_core(m) ? 3u << (r & ~1) : 1u << r;
+}
+
 static void note_write(Collective *a, const PMove *m)
 {
-    int64_t to;
-    const PRegion *dst = &m->dst;
-    for (int r = 0; r < a->size; r++) {
-        if (left_out(a, r)) continue;
-        if (m->cast == CAST_MASK) a->written[dst->tile->index] |= value_at(a, m->mask, r, &to) ? (uint32_t)to : UINT32_MAX;
-        else if (!dst->peer) a->written[dst->tile->index] |= a->k->pair && move_by_tensor_core(m) ? 3u << (r & ~1) : 1u << r;
-        else if (!value_at(a, dst->peer, r, &to)) a->written[dst->tile->index] = UINT32_MAX;
-        else if (to >= 0 && to < a->size) a->written[dst->tile->index] |= 1u << to;
-    }
+    for (int r = 0; r < a->size; r++)
+        if (!left_out(a, r)) a->written[m->dst.tile->index] |= filled_by(a, m, r);
 }
 
 static void check_read(Collective *a, const PStmt *s, const PRegion *src)
