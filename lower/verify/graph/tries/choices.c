@@ -104,6 +104,55 @@ static Form resolve_extreme(Verifier *v, const FormAtom *a, bool draws, bool *by
     return form_const(&v->f, least == (p < q) ? p : q);
 }
 
+static int64_t value_of_choice(const Choice *c)
+{
+    return c->value[c->at % c->n];
+}
+
+/* The coefficient of an atom. */
+static int64_t coefficient(const FormData *d, uint32_t atom)
+{
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->t[i].atom == atom) return d->t[i].c;
+    return 0;
+}
+
+/* One of its atoms that it can stand for: none of the choices before it does. 0: there is none. */
+static uint32_t pivot_of(const Verifier *v, Form of)
+{
+    const FormData *d = form_data(&v->f, of);
+    for (uint32_t i = 0; i < d->n; i++) {
+        bool taken = d->t[i].c != 1 && d->t[i].c != -1;
+        for (uint32_t j = 0; j < v->choices.n && !taken; j++) taken = v->choices.v[j].pivot == d->t[i].atom;
+        if (!taken) return d->t[i].atom;
+    }
+    return 0;
+}
+
+enum { ROUNDS = 4 };
+
+/* A number that several choices decide: of `n` and `n - m` also `m`. What one of them stands for is put in, as long as it leads on. 0: it
+ * is none. */
+static Form resolve_several(Verifier *v, Form x, bool draws, bool *by_trip)
+{
+    bool on = true, trip = false;
+    for (int round = 0; on && x && round < ROUNDS; round++) {
+        on = false;
+        for (uint32_t i = 0; i < v->choices.n && x; i++) {
+            const Choice *c = &v->choices.v[i];
+            int64_t n = c->pivot && (draws || !c->drawn) ? coefficient(form_data(&v->f, x), c->pivot) : 0;
+            if (n == 0) continue;
+            n *= coefficient(form_data(&v->f, c->of), c->pivot);
+            x = form_add(&v->f, form_add(&v->f, x, -n, c->of), n, form_const(&v->f, value_of_choice(c)));
+            trip |= !of_condition(&v->f, form_data(&v->f, c->of));
+            on = true;
+        }
+    }
+    if (x == 0 || form_data(&v->f, x)->n) return 0;
+    *by_trip |= trip;
+    return x;
+}
+
 /* Of what has been chosen; 0: it is not. */
 static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
 {
@@ -113,11 +162,17 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
         Choice *c = &v->choices.v[i];
         int64_t scale, k;
         if ((c->drawn && !draws) || !choice_scale(form_data(&v->f, c->of), d, &scale)) continue;
-        if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
+        if (!mul_s64(scale, value_of_choice(c), &k) || !add_s64(k, d->k, &k)) return 0;
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
-    return 0;
+    return resolve_several(v, x, draws, by_trip);
+}
+
+bool choice_number(Verifier *v, Form x, int64_t *k)
+{
+    bool trip = false;
+    return x && form_is_const(&v->f, resolve_chosen(v, x, true, &trip), k);
 }
 
 /* Launch expressions have minima and maxima whole: those that are numbers by now leave a sum that may be one, too. */
@@ -213,7 +268,7 @@ static int64_t turns_around(const Verifier *v, bool but_unlike)
         if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && alike > most) most = alike;
         for (uint32_t j = 0; v->ops[fr->op]->op == IR_REPEAT && j < v->choices.n; j++) {
             const Choice *c = &v->choices.v[j];
-            if (c->op == fr->op && c->value[c->at % c->n] > most) most = c->value[c->at % c->n];
+            if (c->op == fr->op && value_of_choice(c) > most) most = value_of_choice(c);
         }
     }
     return most;
@@ -411,6 +466,7 @@ static void make(Verifier *v, Choice c, const Values *l)
         c.turn++;
     }
     keep_values(v, &c, l);
+    c.pivot = pivot_of(v, c.of);
     if (c.owner != UINT32_MAX) follow(v, &c);
     else if (digits == CHOICES_MAX) {
         verify_refuse(v, E0660, c.op, "the kernel has too many loops and conditions of different length to be proved");
