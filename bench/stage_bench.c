@@ -63,7 +63,7 @@ static void stages(Run *r, Compilation *c, const char *path, const char *text, s
         r->t[FRONT] += lap(&last);
         IrKernel *k = p ? lower_kernel(c, p, NULL) : NULL;
         r->t[LOWER] += lap(&last);
-        if (k == NULL || !ir_verify(c->scratch, c->diags, &m, k, NULL)) break;
+        if (k == NULL || !ir_verify(c->scratch, c->diags, k, NULL, NULL)) break;
         r->t[VERIFY] += lap(&last);
         ptx_kernel(w, k);
         r->t[PTX] += lap(&last);

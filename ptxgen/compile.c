@@ -179,7 +179,7 @@ static void emit_ir(Job *j, Checked *ch)
     IrModule m = module_of(j);
     Built b;
     for (size_t i = 0; i < check_kernel_count(ch);) {
-        i = build_schedules(&j->c, ch, i, &m, NULL, &j->certificate, &b);
+        i = build_schedules(&j->c, ch, i, NULL, &j->certificate, &b);
         for (uint32_t k = 0; k < b.kernels.n; k++) vec_push(&j->scratch, &m.kernels, b.kernels.v[k]);
     }
     if (j->opt->emit == TILECC_EMIT_TREE) {
@@ -192,9 +192,8 @@ static void emit_ir(Job *j, Checked *ch)
 
 static void emit_plan(Job *j, Checked *ch)
 {
-    IrModule m = module_of(j);
     Built b;
-    for (size_t i = 0; i < check_kernel_count(ch);) i = build_schedules(&j->c, ch, i, &m, &j->out, NULL, &b);
+    for (size_t i = 0; i < check_kernel_count(ch);) i = build_schedules(&j->c, ch, i, &j->out, NULL, &b);
 }
 
 static void emit_schedules(Job *j, Checked *ch)
@@ -229,7 +228,7 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
     ArenaMark mark = arena_mark(&j->scratch);
     for (size_t i = 0; i < check_kernel_count(ch);) {
         Built b;
-        i = build_schedules(&j->c, ch, i, &m, NULL, NULL, &b);
+        i = build_schedules(&j->c, ch, i, NULL, NULL, &b);
         for (uint32_t k = 0; k < b.kernels.n && !j->diags.errors; k++) ptx_kernel(w, b.kernels.v[k]);
         arena_release(&j->scratch, mark);
     }

@@ -8,25 +8,25 @@
 /* ---- one ---- */
 
 /* From the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. nth: of the kernel's schedules, from 0. */
-static IrKernel *build(Compilation *c, PKernel *p, uint32_t nth, const IrModule *m, Text *plan, Text *certificate)
+static IrKernel *build(Compilation *c, PKernel *p, uint32_t nth, Text *plan, Text *certificate)
 {
     if (p) p->schedule = nth;
     IrKernel *k = p ? lower_kernel(c, p, plan) : NULL;
     if (!k) return NULL;
-    bool proved = ir_verify(c->proof, c->diags, m, k, certificate);
+    bool proved = ir_verify(c->proof, c->diags, k, &(Demands){c->scratch, &k->mf}, certificate);
     arena_free(c->proof); /* of a long kernel it is large, and so is the PTX that is made next */
     return proved ? k : NULL;
 }
 
 /* A schedule of a tune file was measured: what could be better in it is no news. */
-static bool add(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *b)
+static bool add(Compilation *c, Checked *ch, size_t i, Text *plan, Text *certificate, Built *b)
 {
     const Wish *w = check_wish(ch, i);
     bool quiet = c->diags->no_performance;
     uint32_t met = c->diags->met;
     c->diags->no_performance = quiet || w;
     PKernel *p = check_kernel(ch, i);
-    IrKernel *k = build(c, p, b->kernels.n, m, plan, certificate);
+    IrKernel *k = build(c, p, b->kernels.n, plan, certificate);
     c->diags->no_performance = quiet;
     if (c->diags->met != met && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
     if (!k) return false;
@@ -70,7 +70,7 @@ static bool is_movement(const PKernel *p, const IrKernel *k)
 
 /* For few iterations a CTA for each: it loads, waits and stores; rings and tickets would cost more than they give, and launches that small have no use
  * for cache hints. */
-static void add_variant(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *b)
+static void add_variant(Compilation *c, Checked *ch, size_t i, Text *plan, Text *certificate, Built *b)
 {
     static const Wish ONE_CTA_EACH = {.deal = DEAL_LAUNCH, .hints = -1}, AS_TOLD = {.deal = DEAL_LAUNCH, .hints = HINTS_OPEN};
     const PKernel *first = b->programs.v[0];
@@ -79,7 +79,7 @@ static void add_variant(Compilation *c, Checked *ch, size_t i, const IrModule *m
     bool quiet = c->diags->quiet;
     c->diags->quiet = true;
     PKernel *p = check_kernel_as(ch, i, c->hints ? &AS_TOLD : &ONE_CTA_EACH);
-    IrKernel *k = build(c, p, b->kernels.n, m, plan, certificate);
+    IrKernel *k = build(c, p, b->kernels.n, plan, certificate);
     c->diags->quiet = quiet;
     if (!k) return;
     vec_push(c->scratch, &b->kernels, k);
@@ -172,20 +172,20 @@ static void explain(const Built *b, Text *out)
     if (!last || last->gpu[0] || last->measure != MF_BYTES || last->least) text_printf(out, "    %u for all other launches\n", mf->schedules);
 }
 
-size_t build_schedules(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *out)
+size_t build_schedules(Compilation *c, Checked *ch, size_t i, Text *plan, Text *certificate, Built *out)
 {
     bool ok = true;
     size_t first = i;
     *out = (Built){0};
     for (bool last = false; !last; i++) {
         last = check_last_schedule(ch, i);
-        ok = add(c, ch, i, m, plan, certificate, out) && ok;
+        ok = add(c, ch, i, plan, certificate, out) && ok;
     }
     if (!ok) {
         *out = (Built){0};
         return i;
     }
-    add_variant(c, ch, first, m, plan, certificate, out);
+    add_variant(c, ch, first, plan, certificate, out);
     number(c, out);
     if (plan) explain(out, plan);
     return i;
@@ -218,7 +218,7 @@ static void try_wish(Compilation *c, Checked *ch, size_t i, const Wish *w, const
 {
     ArenaMark mark = arena_mark(c->scratch);
     PKernel *p = check_kernel_as(ch, i, w);
-    IrKernel *k = build(c, p, 0, m, NULL, NULL);
+    IrKernel *k = build(c, p, 0, NULL, NULL);
     if (k && is_new(c, k, m, kinds)) {
         text_printf(out, "%s: ", k->mf.name);
         wish_print(out, p);
@@ -234,7 +234,7 @@ void list_schedules(Compilation *c, Checked *ch, const IrModule *m, Text *out)
         Wishes wishes = {0};
         ArenaMark mark = arena_mark(c->scratch);
         PKernel *p = check_kernel(ch, i);
-        if (build(c, p, 0, m, NULL, NULL) && !p->wish) wishes_for(c, p, &wishes);
+        if (build(c, p, 0, NULL, NULL) && !p->wish) wishes_for(c, p, &wishes);
         arena_release(c->scratch, mark);
         bool quiet = c->diags->quiet;
         c->diags->quiet = true;

@@ -13,7 +13,7 @@ typedef struct Built {
 
 /* Those of the kernel whose first schedule is the i-th; gives the number behind them. plan, certificate: receive the texts of --explain-plan and
  * of --emit=ir; may be NULL. What is built lives in c->scratch. */
-size_t build_schedules(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *out);
+size_t build_schedules(Compilation *c, Checked *ch, size_t i, Text *plan, Text *certificate, Built *out);
 
 /* `KERNEL: SCHEDULE` for each schedule of all kernels that can be made and is like no other. */
 void list_schedules(Compilation *c, Checked *ch, const IrModule *m, Text *out);

@@ -30,13 +30,12 @@ static void second_opinion(Arena *a, Sources *sources, const IrKernel *k, Text *
 {
     Diags quiet;
     diags_init(&quiet, a, sources);
-    if (!ir_verify_graph(a, &quiet, k, true, certificate)) text_printf(certificate, "; the graph of events can't prove it: %s\n", quiet.first ? quiet.first->text : "");
+    if (!ir_verify_graph(a, &quiet, k, true, NULL, certificate)) text_printf(certificate, "; the graph of events can't prove it: %s\n", quiet.first ? quiet.first->text : "");
 }
 
-bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate)
+bool ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate)
 {
-    (void)m;
-    if (!ir_has_tree_proof(k)) return ir_verify_graph(a, d, k, false, certificate);
+    if (!ir_has_tree_proof(k)) return ir_verify_graph(a, d, k, false, to, certificate);
     ArenaMark mark = arena_mark(a);
     const char *malformed = ir_check_tree(a, k);
     TreeFault fault;

@@ -281,7 +281,7 @@ static bool verifies(Judge *j, const IrKernel *k, const char **why)
     if (j->trees) return tree_verifies(j, k, why);
     diags_init(&d, &j->arena, &j->sources);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
-    bool ok = ir_verify_graph(&j->arena, &d, k, ir_has_tree_proof(k), NULL);
+    bool ok = ir_verify_graph(&j->arena, &d, k, ir_has_tree_proof(k), NULL, NULL);
     *why = ok ? "" : d.first ? d.first->text : "no reason is given";
     return ok;
 }

@@ -1,12 +1,13 @@
-/* turns [--seed N] [--count N]: pairs of roles that count by numbers of the launch. Does the verifier accept only those that count alike?
+/* turns [--seed N] [--count N] [--refused N]: pairs of roles that count by numbers of the launch. Is none launched whose roles count otherwise?
  *
  * Each program has two roles, one that fills a slot and one that gives it back, each in a loop (perhaps in another one) from one drawn
  * number below another: sums, minima, maxima, quotients and remainders of two scalars and a size, under facts of them. Mostly the second
  * pair of numbers is the first one with something added that is 0 for small numbers, or for most. How often each loop turns is worked out
- * here for a few thousand launches: where the two differ in one, the program hangs, or ends before a copy has arrived, and must be refused.
+ * here for a few thousand launches: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
+ * refuses it, or such launches are refused. Where they are alike the launch is not.
  *
  * Prints how many were accepted, how many of the others turn alike in all of these launches, and how often each form was in programs that
- * are accepted. Exit code: 0, 1 one was accepted in error (it is printed), 2 wrong use.
+ * are accepted; with --refused the first N of those others, too. Exit code: 0, 1 one was accepted in error (it is printed), 2 wrong use.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile.h"
 #include "tilecc.h"
 
 typedef enum Kind { NUMBER, NAME, ADD, SUB, MUL, DIV, MOD, CEIL, MIN, MAX, SHL, SHR, AND, KINDS } Kind;
@@ -224,25 +226,69 @@ static bool alike_at(const Pair *p, const int64_t *names)
     return turns[0] == turns[1]; /* slots that begin elsewhere are another matter */
 }
 
-/* names: of a launch where they turn otherwise. */
-static bool alike(const Pair *p, int64_t *names)
+typedef struct Found { /* of a program, in all launches */
+    long differ, refused; /* .. in which the roles turn otherwise; which the launch refuses although they don't */
+    bool in_error;        /* such a one is not refused */
+    int64_t names[NAMES]; /* of the last one that is said */
+} Found;
+
+static bool facts_hold(const Pair *p, const int64_t *names)
+{
+    bool hold = true;
+    for (int i = 0; i < FACTS && p->fact[i]; i++) hold &= p->fact[i]->holds(names[0], names[1]);
+    return hold;
+}
+
+/* args NULL: launches are not asked. */
+static void try_launch(const Pair *p, const int64_t *names, tile_args *args, Found *f)
+{
+    static tile_error err;
+    bool alike = alike_at(p, names);
+    int64_t extents[2] = {names[2], 32};
+    f->differ += !alike;
+    if (args == NULL) {
+        if (!alike) memcpy(f->names, names, sizeof f->names);
+        return;
+    }
+    bool bound = !tile_bind(args, "x", 256, (size_t)names[2] * 128, TILE_F32, 2, extents, NULL, &err) && !tile_bind_scalar(args, "n", names[0], &err) &&
+                 !tile_bind_scalar(args, "m", names[1], &err);
+    tile_launch_facts facts;
+    if (!bound) abort();
+    bool ok = tile_launch_info(args, &facts, &err) == TILE_OK;
+    if (ok ? alike || f->in_error : !alike || !facts_hold(p, names)) return;
+    f->in_error |= ok;
+    f->refused += !ok;
+    memcpy(f->names, names, sizeof f->names);
+}
+
+/* Each `step`-th launch. */
+static void try_launches(const Pair *p, tile_args *args, int step, Found *f)
 {
     static const int64_t values[] = {-9, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 20, 21, 25, 31, 33, 40, 61, 64, 65, 100, 130};
     enum { N = sizeof values / sizeof *values };
-    for (int i = 0; i < N * N * N; i++) {
-        names[0] = values[i % N], names[1] = values[i / N % N], names[2] = values[i / N / N];
-        if (names[2] >= 0 && !alike_at(p, names)) return false;
+    for (int i = 0; i < N * N * N; i += step) {
+        int64_t names[NAMES] = {values[i % N], values[i / N % N], values[i / N / N]};
+        if (names[2] >= 0) try_launch(p, names, args, f);
     }
-    return true;
 }
 
-/* Does the compiler accept it? */
-static bool accepted(const char *text)
+/* Does the compiler accept it, and which launches? */
+static bool accepted(const char *text, const Pair *p, tile_device *d, Found *f)
 {
+    enum { STEP = 37 }; /* no divisor of the numbers of values */
+    static tile_error err;
     tilecc_options opt = {.struct_size = sizeof opt, .emit = TILECC_EMIT_PTX, .no_performance_warnings = 1};
     tilecc_result *r = tilecc_compile(&opt, "turns.tile", text, strlen(text));
+    tile_module *m;
+    tile_args *args;
     if (!r) abort();
     bool ok = r->status == TILECC_OK;
+    if (ok) {
+        if (tile_module_load(d, r->ptx, r->ptx_size, &m, &err) || tile_args_new(tile_kernel_at(m, 0), &args, &err)) abort();
+        try_launches(p, args, STEP, f);
+        tile_args_free(args);
+        tile_module_free(m);
+    }
     tilecc_free(r);
     return ok;
 }
@@ -250,33 +296,42 @@ static bool accepted(const char *text)
 int main(int argc, char **argv)
 {
     uint64_t seed = 1;
-    long count = 300, taken = 0, refused_alike = 0, wrong = 0;
+    long count = 300, print = 0, taken = 0, refused_alike = 0, wrong = 0, launches = 0;
+    tile_device *device;
+    tile_error err;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc) return 2;
         if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
         else if (!strcmp(argv[i], "--count")) count = strtol(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--refused")) print = strtol(argv[i + 1], NULL, 10);
         else return 2;
     }
+    if (tile_device_open("sim", &device, &err)) return 2;
     for (long k = 0; k < count; k++) {
         static Text t;
-        int64_t names[NAMES];
+        Found all_of = {0}, f = {0};
         state = (seed + (uint64_t)k) * UINT64_C(0x2545F4914F6CDD1D) + 1;
         t.n = 0;
         Pair p = draw_pair();
         put_pair(&t, &p);
-        bool same = alike(&p, names), ok = accepted(t.s);
+        try_launches(&p, NULL, 1, &all_of);
+        bool same = all_of.differ == 0, ok = accepted(t.s, &p, device, &f);
         taken += ok;
         refused_alike += same && !ok;
         for (int r = 0; r < 2; r++) {
             count_forms(p.from[r], all), count_forms(p.to[r], all);
             if (ok) count_forms(p.from[r], used), count_forms(p.to[r], used);
         }
-        if (same || !ok) continue;
-        wrong++;
-        printf("seed %llu is accepted, and with n = %lld, m = %lld, M = %lld the roles have other turns\n%s", (unsigned long long)(seed + (uint64_t)k),
-               (long long)names[0], (long long)names[1], (long long)names[2], t.s);
+        if (same && !ok && refused_alike <= print) printf("seed %llu is refused\n%s", (unsigned long long)(seed + (uint64_t)k), t.s);
+        launches += f.refused;
+        wrong += f.in_error;
+        if (!f.in_error && (f.refused == 0 || print == 0)) continue;
+        printf("seed %llu is %s with n = %lld, m = %lld, M = %lld\n%s", (unsigned long long)(seed + (uint64_t)k),
+               f.in_error ? "launched, and the roles turn otherwise," : "not launched", (long long)f.names[0], (long long)f.names[1], (long long)f.names[2], t.s);
     }
-    printf("%ld programs, %ld accepted, %ld of them in error; %ld refused that turn alike\n", count, taken, wrong, refused_alike);
+    tile_device_close(device);
+    printf("%ld programs, %ld accepted, %ld of them in error; %ld refused that turn alike, and %ld launches of those accepted\n", count, taken, wrong,
+           refused_alike, launches);
     for (int k = 0; k < KINDS; k++) printf("  %-6s %6ld in all, %6ld in programs that are accepted\n", WORDS[k], all[k], used[k]);
     return wrong != 0;
 }

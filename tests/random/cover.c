@@ -8,6 +8,7 @@
 #include "cover.h"
 #include "frontend/check.h"
 #include "lower/ir/ops.h"
+#include "lower/verify/verify.h"
 #include "runtime/ptx/forms.h"
 
 static bool counting;
@@ -92,11 +93,11 @@ static void count_maps(const IrKernel *k)
     }
 }
 
-bool __real_ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate);
-bool __wrap_ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate);
-bool __wrap_ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate)
+bool __real_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
+bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
+bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate)
 {
-    bool ok = __real_ir_verify(a, d, m, k, certificate);
+    bool ok = __real_ir_verify(a, d, k, to, certificate);
     if (!ok || !counting) return ok;
     for (uint32_t b = 0; b < ir_bodies(k); b++)
         for (uint32_t i = 0; i < ir_body(k, b)->ops.n; i++) count_op(k, &ir_body(k, b)->ops.v[i]);

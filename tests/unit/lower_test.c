@@ -39,7 +39,7 @@ static void lower_source(void **state, Lowered *l, const char *text)
         IrModule m = {.target = c.target->name};
         vec_push(&l->scratch, &m.kernels, ir);
         ir_print(&l->ir, &m, NULL);
-        l->ok &= ir_verify(&l->scratch, &l->diags, &m, ir, NULL);
+        l->ok &= ir_verify(&l->scratch, &l->diags, ir, NULL, NULL);
     }
     diags_render(&l->diags, DIAG_SHORT, false, &l->errors);
     if (l->ir.s == NULL) text_lit(&l->ir, "");

@@ -185,7 +185,7 @@ static void changed(void **state)
         char *text = changed_text(c);
         begin(&x);
         IrModule *m = ir_read(&x.arena, x.names, &x.diags, sources_add(&x.sources, "t.ir", text, strlen(text)));
-        bool ok = m && ir_verify(&x.arena, &x.diags, m, m->kernels.v[0], NULL);
+        bool ok = m && ir_verify(&x.arena, &x.diags, m->kernels.v[0], NULL, NULL);
         diags_render(&x.diags, DIAG_SHORT, false, &x.out);
         const char *said = x.out.s ? x.out.s : "";
         if (m == NULL || ok != (c->code == NULL) || (!ok && !strstr(said, c->code)))

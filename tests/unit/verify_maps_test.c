@@ -239,7 +239,7 @@ static char *whole(size_t more)
 static bool verified(Fixture *x, const char *text)
 {
     IrModule *m = ir_read(&x->arena, x->names, &x->diags, sources_add(&x->sources, "t.ir", text, strlen(text)));
-    bool ok = m && ir_verify(&x->arena, &x->diags, m, m->kernels.v[0], NULL);
+    bool ok = m && ir_verify(&x->arena, &x->diags, m->kernels.v[0], NULL, NULL);
     diags_render(&x->diags, DIAG_SHORT, false, &x->out);
     return ok;
 }

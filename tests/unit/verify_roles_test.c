@@ -33,7 +33,7 @@ static void test_correct_kernels(void **state)
         Fixture x;
         begin(&x);
         IrModule *m = read_text(&x, ROLE_TEXTS[i].text);
-        if (!ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], NULL)) {
+        if (!ir_verify(&x.scratch, &x.diags, m->kernels.v[0], NULL, NULL)) {
             diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
             fputs(x.out.s, stderr);
             fail_msg("%s", ROLE_TEXTS[i].name);
@@ -183,7 +183,7 @@ static void judge(Fixture *x, const RoleText *t, const IrModule *m, uint32_t bod
         Diags quiet;
         diags_init(&quiet, &x->scratch, &x->sources);
         n->tried++;
-        if (ir_verify(&x->scratch, &quiet, m, &q, NULL)) {
+        if (ir_verify(&x->scratch, &quiet, &q, NULL, NULL)) {
             text_clear(&x->out);
             ir_print_op(&x->out, k, &r->ops.v[i]);
             n->accepted++;
@@ -347,7 +347,7 @@ static bool found(const char *name, const char *text, const char *code)
     begin(&x);
     Source *f = sources_add(&x.sources, "t.ir", text, strlen(text));
     const IrModule *m = ir_read(&x.arena, x.names, &x.diags, f);
-    bool ok = m && ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], NULL);
+    bool ok = m && ir_verify(&x.scratch, &x.diags, m->kernels.v[0], NULL, NULL);
     const char *first = ok ? "accepted" : error_info(x.diags.first->code)->code;
     bool right = strcmp(first, code) == 0;
     if (!right) {

@@ -25,12 +25,12 @@ static IrModule *read_text(Fixture *x, const char *text)
     return m;
 }
 
-static bool accepts(Fixture *x, const IrModule *m, const IrKernel *k)
+static bool accepts(Fixture *x, const IrKernel *k)
 {
     ArenaMark mark = arena_mark(&x->scratch);
     Diags quiet;
     diags_init(&quiet, &x->scratch, &x->sources);
-    bool ok = ir_check(&x->scratch, k) == NULL && ir_verify(&x->scratch, &quiet, m, k, NULL);
+    bool ok = ir_check(&x->scratch, k) == NULL && ir_verify(&x->scratch, &quiet, k, NULL, NULL);
     arena_release(&x->scratch, mark);
     return ok;
 }
@@ -88,7 +88,7 @@ static IrKernel with_ops(Arena *a, const IrKernel *k, IrOp *ops, uint32_t n)
 static void judge(Mutants *u, const IrKernel *q, const char *what, uint32_t op)
 {
     u->tried++;
-    if (!accepts(u->x, u->m, q)) return;
+    if (!accepts(u->x, q)) return;
     u->accepted++;
     const char *wrong = breaks(q);
     if (wrong == NULL) return;
@@ -232,7 +232,7 @@ static void test_correct_kernels(void **state)
         IrModule *m = read_text(&x, IR_TEXTS[i].text);
         Text certificate;
         text_init(&certificate, &x.mem);
-        bool ok = ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], &certificate);
+        bool ok = ir_verify(&x.scratch, &x.diags, m->kernels.v[0], NULL, &certificate);
         if (!ok) diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
         if (!ok) fail_msg("%s\n%s", IR_TEXTS[i].name, x.out.s);
         assert_non_null(strstr(certificate.s, "; proved: no copy is in flight"));
@@ -373,7 +373,7 @@ static void test_findings(void **state)
         if (other)
             changed = arena_printf(&x.arena, "%.*s%%other = cmp gt %%x, 3\n%s", (int)(other - changed), changed, other);
         IrModule *m = read_text(&x, changed);
-        bool ok = ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], NULL);
+        bool ok = ir_verify(&x.scratch, &x.diags, m->kernels.v[0], NULL, NULL);
         const char *code = ok ? NULL : error_info(x.diags.first->code)->code;
         if ((code == NULL) != (g->code == NULL) || (code && strcmp(code, g->code) != 0)) {
             diags_render(&x.diags, DIAG_HUMAN, false, &x.out);

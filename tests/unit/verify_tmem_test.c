@@ -196,7 +196,7 @@ static char *changed(const char *whole, const Change *c)
 static bool check(Fixture *x, const Change *c, const char *text)
 {
     IrModule *m = ir_read(&x->arena, x->names, &x->diags, sources_add(&x->sources, "t.ir", text, strlen(text)));
-    bool ok = m && ir_verify(&x->arena, &x->diags, m, m->kernels.v[0], NULL);
+    bool ok = m && ir_verify(&x->arena, &x->diags, m->kernels.v[0], NULL, NULL);
     diags_render(&x->diags, DIAG_SHORT, false, &x->out);
     bool right = c->code ? !ok && x->out.s && strstr(x->out.s, c->code) : ok;
     if (!right) print_error("%s -> %s: expected %s, got %s\n", c->from, c->to, c->code ? c->code : "no error", x->out.s ? x->out.s : "none");

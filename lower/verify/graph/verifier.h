@@ -11,7 +11,7 @@
  * whose accesses judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where
  * maps do. tries/choices.c enumerates the trip counts, for nests that tries/nests.c tells apart one by one, and
  * tries/remainders.c the slots that loops begin with; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/turns.c, tries/sides.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
+ * tries/turns.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
  * long constant ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few);
  * unroll/draws.c shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
@@ -24,6 +24,7 @@
 #include "lower/verify/graph/unroll/events.h"
 #include "lower/verify/graph/unroll/threads.h"
 #include "lower/verify/graph/values/forms.h"
+#include "lower/verify/verify.h"
 
 enum {
     BLOCK_EVENTS = 1, /* synchronisation in it: unrolled */
@@ -77,6 +78,7 @@ typedef struct Verifier {
     const IrKernel *k;
     bool few;          /* trip counts: nothing is said of others */
     bool in_full;      /* long loops of a constant number of turns, too: none of these is left out (tries/constants.c) */
+    const Demands *demands; /* NULL: none are written down */
     Text *certificate; /* NULL: none wanted */
     Forms f;
     VEC(Body) bodies; /* init, roles, exit */
@@ -116,7 +118,6 @@ typedef struct Verifier {
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
-    VEC(Sides) sides;     /* .. what was seen of each */
     struct Launches *launches; /* tries/launches.c */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
@@ -137,6 +138,9 @@ typedef struct Verifier {
     bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
     bool silent;        /* nothing is reported now */
+    bool judging;       /* a run, or its graph */
+    bool aside;         /* it has failed, and is put aside (tries/launches.c) */
+    bool trusting;      /* .. none is */
     Held held;
     uint64_t budget;    /* work that may still be done: steps, and what takes as long */
 
@@ -215,6 +219,8 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void verify_proved(Verifier *v, const char *fmt, ...);
 const char *verify_line(Verifier *v, uint32_t op);
+const char *verify_where(const Verifier *v, Arena *a, uint32_t op); /* "copy.tile:12:5", as launches say it */
+void verify_run(Verifier *v); /* one run, judged */
 void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse); /* for the certificate */
 static inline bool verify_stopped(const Verifier *v)
 {

@@ -62,6 +62,8 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (v->failed) return NULL;
     v->failed = true;
     if (v->silent || v->held.text) return NULL;
+    v->aside = v->judging && launches_doubt(v);
+    if (v->aside) return NULL;
     Text t;
     text_in(&t, v->arena);
     va_list ap;
@@ -135,6 +137,17 @@ const char *verify_line(Verifier *v, uint32_t op)
     if (s.hi == 0 || v->diags->sources == NULL) return arena_printf(v->arena, "op %u", op - verify_body(v, op)->base);
     source_place(v->diags->sources, s.lo, &path, &line, &col);
     return arena_printf(v->arena, "line %u", line);
+}
+
+const char *verify_where(const Verifier *v, Arena *a, uint32_t op)
+{
+    Span s = verify_place(v, op);
+    const Source *f = s.hi && v->diags->sources ? sources_file(v->diags->sources, s.lo) : NULL;
+    const char *path;
+    uint32_t line, col;
+    if (f == NULL) return "";
+    source_place(v->diags->sources, s.lo, &path, &line, &col);
+    return arena_printf(a, "%s:%u:%u", source_recorded(f), line, col);
 }
 
 uint32_t verify_bar(const Verifier *v, uint32_t slot)
@@ -448,19 +461,29 @@ static void check_graph(Verifier *v)
     if (!v->failed && v->certificate) certify_phases(v);
 }
 
+void verify_run(Verifier *v)
+{
+    v->again = v->afresh = false;
+    v->judging = true;
+    run_kernel(v);
+    if (v->held.text) report_held(v);
+    if (!verify_stopped(v)) check_graph(v);
+    v->judging = false;
+}
+
 static void try_choices(Verifier *v)
 {
     v->choices.n = 0;
     do {
         if (v->afresh) v->choices.n = 0;
-        v->again = v->afresh = false;
-        run_kernel(v);
-        if (v->held.text) report_held(v);
-        if (v->again || v->failed) continue;
-        check_graph(v);
-        if (!v->failed) turns_keep(v);
-        if (!v->failed && !v->few) launches_keep(v);
-        if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
+        verify_run(v);
+        if (v->aside) {
+            v->aside = v->failed = false;
+        } else if (!verify_stopped(v)) {
+            turns_keep(v);
+            launches_keep(v);
+        }
+        if (!verify_stopped(v) && ++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || ((!v->few || v->runs < RUNS_FEW) && choice_next(v))));
 }
 
@@ -469,9 +492,9 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed && !v->few) period_check(v);
-    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v) || sides_more(v) || launches_more(v)));
+    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v) || launches_more(v)));
     if (!v->failed && !v->few) turns_check(v);
-    if (!v->failed && !v->few) sides_check(v);
+    if (!v->failed && !v->few) launches_check(v);
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");
@@ -498,6 +521,7 @@ static void verify(Verifier *v)
     v->f.launch = ir_launch_ranges(v->arena, &v->k->mf);
     prepare(v);
     if (!v->failed) try_all(v);
+    if (!v->failed && v->demands && !v->few) launches_demand(v);
 }
 
 /* The arena of the runs is given back also when memory runs out. */
@@ -524,24 +548,24 @@ static void run(Job *j)
     arena_free(&v->run);
 }
 
-static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, bool in_full, Text *certificate)
+static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, bool in_full, const Demands *to, Text *certificate)
 {
     Verifier *v = arena_new(a, Verifier);
     *v = (Verifier){
-        .arena = a, .diags = d, .k = k, .few = few, .in_full = in_full, .certificate = certificate, .budget = BUDGET};
+        .arena = a, .diags = d, .k = k, .few = few, .in_full = in_full, .demands = to, .certificate = certificate, .budget = BUDGET};
     Job j = {.v = v};
     run(&j);
     return !v->failed;
 }
 
 /* What it reports is lost but for its code, and the certificate is written where it is proved. */
-static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, bool in_full, Text *certificate, ErrorCode *code)
+static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, bool in_full, const Demands *to, Text *certificate, ErrorCode *code)
 {
     Diags quiet;
     Text text;
     diags_init(&quiet, a, d->sources);
     text_init(&text, a->mem);
-    bool ok = prove(a, &quiet, k, false, in_full, certificate ? &text : NULL);
+    bool ok = prove(a, &quiet, k, false, in_full, to, certificate ? &text : NULL);
     if (ok && certificate) text_put(certificate, text.s, text.n);
     if (!ok) *code = quiet.first->code; 
     text_free(&text);
@@ -549,19 +573,19 @@ static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, bool in_f
 }
 
 /* With middle turns left out, or as it stands: where both are refused, the one that names a fault. */
-static bool prove_long(Arena *a, Diags *d, const IrKernel *k, Text *certificate)
+static bool prove_long(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate)
 {
     ErrorCode code, own;
-    if (prove_quietly(a, d, k, false, certificate, &code)) return true;
-    if (code == E0660) return prove(a, d, k, false, true, certificate);
-    if (prove_quietly(a, d, k, true, certificate, &own)) return true;
-    return prove(a, d, k, false, own != E0660, NULL);
+    if (prove_quietly(a, d, k, false, to, certificate, &code)) return true;
+    if (code == E0660) return prove(a, d, k, false, true, to, certificate);
+    if (prove_quietly(a, d, k, true, to, certificate, &own)) return true;
+    return prove(a, d, k, false, own != E0660, to, NULL);
 }
 
-bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, bool few, Text *certificate)
+bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, bool few, const Demands *to, Text *certificate)
 {
     ArenaMark mark = arena_mark(a);
-    bool ok = !few && constants_long(k) ? prove_long(a, d, k, certificate) : prove(a, d, k, few, false, certificate);
+    bool ok = !few && constants_long(k) ? prove_long(a, d, k, to, certificate) : prove(a, d, k, few, false, to, certificate);
     /* The line table, too, may have been made in `a` meanwhile. */
     if (d->arena != a && (d->sources == NULL || d->sources->arena != a)) arena_release(a, mark);
     return ok;

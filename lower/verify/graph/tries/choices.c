@@ -175,20 +175,27 @@ bool choice_number(Verifier *v, Form x, int64_t *k)
     return x && form_is_const(&v->f, resolve_chosen(v, x, true, &trip), k);
 }
 
-/* Launch expressions have minima and maxima whole: those that are numbers by now leave a sum that may be one, too. */
-Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+/* With numbers for its minima and maxima that are some by now. */
+static Form put_extremes(Verifier *v, Form x, bool draws, bool *by_trip)
 {
-    if (x == 0 || form_data(&v->f, x)->n == 0) return x;
-    x = remainders_put(v, x);
-    Form y = resolve_chosen(v, x, draws, by_trip), sum = x;
-    for (uint32_t i = 0; y == 0 && sum && i < form_data(&v->f, x)->n; i++) {
+    Form sum = x;
+    for (uint32_t i = 0; sum && i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         FormAtom a = *atom_data(&v->f, t.atom);
         if (!atom_extreme(&a)) continue;
         Form k = resolve_extreme(v, &a, draws, by_trip);
         if (k) sum = form_add(&v->f, form_add(&v->f, sum, -t.c, form_of_atom(&v->f, t.atom)), t.c, k);
     }
-    if (y == 0 && sum && sum != x) y = resolve_chosen(v, sum, draws, by_trip);
+    return sum;
+}
+
+/* Launch expressions have minima and maxima whole: what those leave may be a number, too. */
+Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+{
+    if (x == 0 || form_data(&v->f, x)->n == 0) return x;
+    x = remainders_put(v, x);
+    Form y = resolve_chosen(v, x, draws, by_trip), sum = y ? 0 : put_extremes(v, x, draws, by_trip);
+    if (sum && sum != x) y = resolve_chosen(v, sum, draws, by_trip);
     return y ? y : x;
 }
 
@@ -489,7 +496,8 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     Forms *f = &v->f;
     int64_t offset = 0;
     uint32_t part = 1;
-    Form leaf = deciding(v, x, &offset, &part);
+    bool trip = false;
+    Form rest = put_extremes(v, x, true, &trip), leaf = deciding(v, rest ? rest : x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;

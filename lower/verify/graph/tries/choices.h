@@ -28,14 +28,6 @@ typedef struct ValueList {
     const int64_t *v;
     uint32_t n;
 } ValueList;
-typedef struct Sides { /* of a minimum or maximum of a and b: tries/sides.c */
-    Form a, b;
-    uint32_t op;         /* a loop whose trip count is made from it */
-    uint8_t seen;        /* LESS: a was less than b in some run; GREATER */
-    bool clips;          /* .. they meet where a choice is `at` */
-    int64_t at;
-    VEC(int64_t) near;   /* values on both sides of where they meet */
-} Sides;
 typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */

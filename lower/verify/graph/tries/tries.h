@@ -51,16 +51,15 @@ void turns_keep(Verifier *v);  /* the run is proved */
 bool turns_more(Verifier *v);  /* after all runs: whether they are to be done again, as loops had too few turns */
 void turns_check(Verifier *v); /* refuses what they left out */
 
-/* ---- sides.c ---- */
-void sides_note(Verifier *v, uint32_t op, Form count); /* of loop `op`, without what was chosen */
-bool sides_more(Verifier *v);  /* after all runs: whether they are to be done again, as minima and maxima had one side */
-void sides_check(Verifier *v); /* refuses what they left out */
-
 /* ---- launches.c ---- */
+void launches_begin(Verifier *v); /* a run */
+void launches_loop(Verifier *v, uint32_t op, Form turns, int64_t number); /* v->now enters a loop; turns: without what was chosen */
 void launches_keep(Verifier *v); /* the run is proved */
-/* After all runs: whether they are to be done again, as in some launch a loop has more turns than another one, and in no run. Refuses launches with
- * too large numbers. */
+bool launches_doubt(Verifier *v); /* it has failed: whether no launch seems to come to it */
+/* After all runs: whether they are to be done again, with the numbers of a launch in which roles compare as in no run. */
 bool launches_more(Verifier *v);
+void launches_check(Verifier *v); /* refuses what failed, and compares as what is proved */
+void launches_demand(Verifier *v); /* .. of the launch: adds checks */
 
 /* ---- nests.c ---- */
 void nests_find(Verifier *v);

@@ -35,9 +35,11 @@ void turns_keep(Verifier *v)
 void turns_loop(Verifier *v, uint32_t op, int64_t turns)
 {
     Turns *t = &v->turns[op];
-    Form lo = run_whole(v, v->operands[op].a).plain, all = form_add(&v->f, run_whole(v, v->operands[op].b).plain, -1, lo);
+    Form lo = run_whole(v, v->operands[op].a).plain, hi = run_whole(v, v->operands[op].b).plain;
+    Form all = form_add(&v->f, v->is_long[op] ? constants_end(v, op) : hi, -1, lo);
     int64_t most = all_turns(v);
-    sides_note(v, op, all);
+    launches_loop(v, op, all, turns);
+    if (!v->chosen[op]) return;
     if (turns > t->now) t->now = turns;
     if (!form_le(&v->f, all, form_const(&v->f, most - 1))) t->upper = most;
     while (t->upper < most && !form_le(&v->f, all, form_const(&v->f, t->upper))) t->upper++;

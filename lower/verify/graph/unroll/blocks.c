@@ -93,7 +93,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     }
     if (!turns_of(v, op, lo, hi, &turns)) return;
     if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
-    if (v->chosen[op]) turns_loop(v, op, turns);
+    if (!lanes) turns_loop(v, op, turns);
     if (v->again) return;
     uint32_t pass = v->now->times[op]++;
     if (turns == 0) {

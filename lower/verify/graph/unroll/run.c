@@ -453,6 +453,7 @@ void run_kernel(Verifier *v)
     make_threads(v);
     period_begin(v);
     turns_begin(v);
+    launches_begin(v);
     bool on = true, ended = false;
     while (on && !verify_stopped(v)) {
         on = false;
