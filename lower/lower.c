@@ -243,3 +243,9 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     if (plan) explain_kernel(L);
     return L->ir;
 }
+
+void lower_explain_checks(const MfKernel *mf, uint32_t from, Text *plan)
+{
+    if (from < mf->checks.n) text_lit(plan, "  checked at launch, since the proof is of such launches\n");
+    explain_checks(mf, from, plan);
+}

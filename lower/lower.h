@@ -9,4 +9,7 @@
  * NULL after an error. plan: receives the text of --explain-plan, may be NULL. */
 IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan);
 
+/* For the plan: the checks of the launch from that one on, which verification has added. */
+void lower_explain_checks(const MfKernel *mf, uint32_t from, Text *plan);
+
 #endif

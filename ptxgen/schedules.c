@@ -13,7 +13,9 @@ static IrKernel *build(Compilation *c, PKernel *p, uint32_t nth, Text *plan, Tex
     if (p) p->schedule = nth;
     IrKernel *k = p ? lower_kernel(c, p, plan) : NULL;
     if (!k) return NULL;
+    uint32_t checks = k->mf.checks.n;
     bool proved = ir_verify(c->proof, c->diags, k, &(Demands){c->scratch, &k->mf}, certificate);
+    if (plan) lower_explain_checks(&k->mf, checks, plan);
     arena_free(c->proof); /* of a long kernel it is large, and so is the PTX that is made next */
     return proved ? k : NULL;
 }

@@ -11,6 +11,7 @@
 void explain_copy(Lower *L, const MoveInfo *mi, const Copies *c);
 void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrPlan *q);
 void explain_kernel(Lower *L);
+void explain_checks(const MfKernel *mf, uint32_t from, Text *t); /* .. of the launch, from that one on */
 void explain_head(Lower *L);
 
 /* ---- schedule.c ---- */

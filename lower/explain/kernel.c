@@ -235,6 +235,14 @@ void explain_head(Lower *L)
     text_lit(L->plan, ": ");
 }
 
+void explain_checks(const MfKernel *mf, uint32_t from, Text *t)
+{
+    for (uint32_t i = from; i < mf->checks.n; i++) {
+        const MfCheck *c = &mf->checks.v[i];
+        text_printf(t, "    %s %s: %s (%s)\n", error_info(c->code)->code, c->text, c->why, c->place);
+    }
+}
+
 void explain_kernel(Lower *L)
 {
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
@@ -274,10 +282,7 @@ void explain_kernel(Lower *L)
         text_printf(t, "   %s  %s\n%s", place_text(L, m->stmt->span), source_text(L, m->stmt->span), m->lines);
     }
     if (k->mf.checks.n || k->mf.maps.n) text_lit(t, "  checked at launch\n");
-    for (uint32_t i = 0; i < k->mf.checks.n; i++) {
-        const MfCheck *c = &k->mf.checks.v[i];
-        text_printf(t, "    %s %s: %s (%s)\n", error_info(c->code)->code, c->text, c->why, c->place);
-    }
+    explain_checks(&k->mf, 0, t);
     for (uint32_t i = 0; i < k->mf.maps.n; i++) print_map_rules(L, &k->mf.maps.v[i]);
     if (k->zero_bytes) text_printf(t, "  block of zeros: %u bytes\n", k->zero_bytes);
 }

@@ -620,6 +620,18 @@ for first in 0 1 2 5 9; do # slots are counted from there
         case_ $h/roles/begun.tile:data x="$work/a.npy" rows="$work/n.npy" y="f32[$rows,64]:$work/b.npy" && block a b $from,0 $left,64 $from,0
     done
 done
+for rows in 0 16 37 200; do
+    make f4 $rows,64 a
+    for m in 0 1 5 13; do
+        case_ $h/roles/split.tile:least x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" m=$m && same a b
+        n=$(((rows + 15) / 16))
+        [ $m -gt $n ] || case_ $h/roles/split.tile:given x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" n=$n m=$m && same a b
+    done
+done
+make f4 96,64 a
+refuse_ 2 'E1101.*n >= m' $h/roles/split.tile:given x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=5 m=6
+case_ $h/roles/split.tile:checked x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=6 && block a b 80,0 16,64 80,0
+refuse_ 2 'E1143.*loops of store up to this one turn no less often than those of load' $h/roles/split.tile:checked x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=13
 make u4 8,64 a
 case_ $h/roles/one_warp.tile x="$work/a.npy" y="u32[8,64]:$work/b.npy" && same a b
 

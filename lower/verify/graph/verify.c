@@ -74,6 +74,8 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     if (code != E0660) note_open(v, g);
+    const char *example = v->judging && !v->trusting && !v->few && code != E0660 ? launches_example(v) : NULL;
+    if (example) diag_note(v->diags, g, (Span){0, 0}, "%s", example);
     return g;
 }
 

@@ -366,6 +366,42 @@ bool launches_doubt(Verifier *v)
     return true;
 }
 
+static const char *launch_text(const Verifier *v)
+{
+    const struct Launches *l = v->launches;
+    const char *text = "";
+    for (uint32_t i = 0; i < l->syms.n; i++) {
+        uint32_t sym = l->syms.v[i];
+        text = arena_printf(v->arena, "%s%s%s = %lld", text, i ? ", " : "", v->k->mf.syms.v[sym].name, (long long)l->sym[sym]);
+    }
+    return text;
+}
+
+static const char *role_text(const Verifier *v, const Count *c)
+{
+    const char *role = verify_body(v, c->op)->role->name;
+    return role ? role : "the kernel";
+}
+
+static const char *times_text(const Verifier *v, const Count *c)
+{
+    int64_t n = v->launches->value.v[c->lx - 1];
+    return n == 1 ? "once" : arena_printf(v->arena, "%lld times", (long long)n);
+}
+
+const char *launches_example(const Verifier *v)
+{
+    const struct Launches *l = v->launches;
+    for (uint32_t i = 0; i < l->now.n; i++) {
+        const Compared *c = &l->now.v[i];
+        const Count *a = &l->counts.v[c->a], *b = &l->counts.v[c->b];
+        if (c->how == EQUAL || b->op == v->nops || !decided(l, c) || l->syms.n == 0) continue;
+        return arena_printf(v->arena, "as with %s, where the loops of %s turn %s and those of %s %s", launch_text(v), role_text(v, a), times_text(v, a),
+                            role_text(v, b), times_text(v, b));
+    }
+    return NULL;
+}
+
 /* ---- what no run has shown ---- */
 
 /* The forms show that it never holds. */
@@ -376,17 +412,6 @@ static bool never(Verifier *v, const struct Launches *l, const Compared *c)
     if (c->how == LESS) return form_le(f, b, a);
     if (c->how == MORE) return form_le(f, a, b);
     return form_le(f, form_add(f, a, 1, form_const(f, 1)), b) || form_le(f, form_add(f, b, 1, form_const(f, 1)), a);
-}
-
-static const char *launch_text(const Verifier *v)
-{
-    const struct Launches *l = v->launches;
-    const char *text = "";
-    for (uint32_t i = 0; i < l->syms.n; i++) {
-        uint32_t sym = l->syms.v[i];
-        text = arena_printf(v->arena, "%s%s%s = %lld", text, i ? ", " : "", v->k->mf.syms.v[sym].name, (long long)l->sym[sym]);
-    }
-    return text;
 }
 
 /* Whether runs with the numbers of a launch that has it are to come. */
@@ -463,10 +488,10 @@ static Lx given(const struct Launches *l, Arena *keep, LxPool *to, Lx x)
 
 static const char *demanded(Verifier *v, Arena *keep, const Compared *c)
 {
-    uint32_t a = v->launches->counts.v[c->a].op, b = v->launches->counts.v[c->b].op;
-    if (b == v->nops) return arena_printf(keep, c->how == EQUAL ? "%s has a turn" : "%s has no turn", verify_op_text(v, a));
-    const char *how = c->how == LESS ? "no fewer turns than" : c->how == MORE ? "no more turns than" : "not as many turns as";
-    return arena_printf(keep, "%s has %s %s at %s", verify_op_text(v, a), how, verify_op_text(v, b), verify_line(v, b));
+    const Count *a = &v->launches->counts.v[c->a], *b = &v->launches->counts.v[c->b];
+    if (b->op == v->nops) return arena_printf(keep, "the loops of %s up to this one %s", role_text(v, a), c->how == EQUAL ? "turn" : "never turn");
+    const char *how = c->how == LESS ? "no less often than" : c->how == MORE ? "no more often than" : "not as often as";
+    return arena_printf(keep, "the loops of %s up to this one turn %s those of %s up to %s", role_text(v, a), how, role_text(v, b), verify_line(v, b->op));
 }
 
 static bool checked_already(const MfKernel *mf, Lx cond)
