@@ -54,6 +54,7 @@ struct Launches {
     VEC(Passed) passed;
     VEC(Counted) counted;
     bool impossible; /* some loop has more turns than in any launch */
+    int found;       /* of it: some_launch */
     Comparison now;
     VEC(Count) counts;
     VEC(uint32_t) count_of; /* by form: its count + 1 */
@@ -70,6 +71,7 @@ struct Launches {
     VEC(uint8_t) status;
 };
 
+enum { NONE, FOUND, NO_LAUNCH /* none passes the checks */ };
 enum { NO_TURNS = 1 /* that count, + 1 */ };
 
 /* ---- loops, their barriers and bounds ---- */
@@ -331,15 +333,18 @@ static bool holds(const struct Launches *l, const Compared *c)
     return c->how & (a < b ? LESS : a > b ? MORE : EQUAL);
 }
 
-/* A launch in which all of them hold, as far as launches decide that; it is the one at hand then. */
-static bool some_launch(const Verifier *v, struct Launches *l, const Compared *all, uint32_t n)
+/* A launch in which all of them hold, as far as launches decide that; it is the one at hand when it is FOUND. */
+static int some_launch(const Verifier *v, struct Launches *l, const Compared *all, uint32_t n)
 {
+    int met = NO_LAUNCH;
     for (uint32_t at = 0; at < LAUNCHES; at++) {
-        bool found = set_launch(v, l, at);
+        if (!set_launch(v, l, at)) continue;
+        bool found = true;
         for (uint32_t i = 0; i < n && found; i++) found = !decided(l, &all[i]) || holds(l, &all[i]);
-        if (found) return true;
+        if (found) return FOUND;
+        met = NONE;
     }
-    return false;
+    return met;
 }
 
 static bool same(const Comparison *x, const Comparison *y)
@@ -351,14 +356,17 @@ bool launches_doubt(Verifier *v)
 {
     struct Launches *l = v->launches;
     bool any = false, known = false;
-    if (v->few || v->again || v->trusting) return false;
+    if (v->few) return false;
+    l->found = NONE;
+    if (v->again || v->trusting) return false;
     if (l->impossible) return true;
     compare_all(v, l);
     for (uint32_t i = 0; i < l->now.n; i++) any |= decided(l, &l->now.v[i]);
     if (!any) return false;
     for (uint32_t i = 0; i < l->aside.n && !known; i++) known = same(&l->aside.v[i].all, &l->now);
     if (known) return true;
-    if (some_launch(v, l, l->now.v, l->now.n)) return false;
+    l->found = some_launch(v, l, l->now.v, l->now.n);
+    if (l->found != NONE) return false;
     Aside *a = vec_add(v->arena, &l->aside);
     *a = (Aside){0};
     for (uint32_t i = 0; i < l->now.n; i++) vec_push(v->arena, &a->all, l->now.v[i]);
@@ -392,7 +400,7 @@ static const char *times_text(const Verifier *v, const Count *c)
 const char *launches_example(const Verifier *v)
 {
     const struct Launches *l = v->launches;
-    for (uint32_t i = 0; i < l->now.n; i++) {
+    for (uint32_t i = 0; i < l->now.n && l->found == FOUND; i++) {
         const Compared *c = &l->now.v[i];
         const Count *a = &l->counts.v[c->a], *b = &l->counts.v[c->b];
         if (c->how == EQUAL || b->op == v->nops || !decided(l, c) || l->syms.n == 0) continue;
@@ -424,7 +432,7 @@ static bool look_into(Verifier *v, struct Launches *l, const Compared *c)
         Diag *g = verify_refuse(v, E0660, a->op, "this loop may have %s another one, and in none of the runs that were tried",
                                 c->how == LESS ? "fewer turns than" : c->how == MORE ? "more turns than" : "as many turns as");
         verify_also(v, g, b->op, "the other one");
-    } else if (!some_launch(v, l, c, 1)) {
+    } else if (some_launch(v, l, c, 1) != FOUND) {
         vec_push(v->arena, &l->checked, *c);
     } else {
         for (uint32_t i = 0; i < l->syms.n; i++) more |= choice_beside(v, l->sym[l->syms.v[i]]);
