@@ -264,13 +264,28 @@ static void set_index(Lower *L, const PStmt *x, Opnd v)
     s->value = s->wide ? v : emit_cvt(L, IR_I32, v);
 }
 
+static Lx at_least_1(Lower *L, Lx n)
+{
+    return lx_op(L->a, &L->ir->mf.lx, LX_MAX, n, lx_const(L->a, &L->ir->mf.lx, 1));
+}
+
 /* 2^62 / n + 1 for the n of an index whose numbers are those of CTAs, below 2^31: one multiplication divides by it. It is exact: n times that is
  * above 2^62 by at most n, which times a number of a CTA stays below 2^62. Without iterations nobody divides. */
 static Lx reciprocal(Lower *L, const PStmt *x)
 {
     LxPool *pool = &L->ir->mf.lx;
-    Lx n = count_of(L, x), one = lx_const(L->a, pool, 1), some = lx_op(L->a, pool, LX_MAX, n, one);
-    return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), some), one);
+    Lx some = at_least_1(L, count_of(L, x));
+    return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), some), lx_const(L->a, pool, 1));
+}
+
+/* How many numbers the index has. A launch without iterations has no CTA; but where another pipeline has some, CTAs come here, too. */
+static Opnd numbers_of(Lower *L, const PStmt *x, Opnd lo)
+{
+    const Sched *s = L->sched;
+    uint32_t across = 0;
+    for (uint32_t i = 0; i < s->pipes.n; i++) across += s->pipes.v[i]->across;
+    Opnd n = opnd_is(lo, 0) ? value_wide(L, x->value) : emit_param(L, count_of(L, x));
+    return across > 1 && n.v ? emit_param(L, at_least_1(L, count_of(L, x))) : n;
 }
 
 static Opnd divide(Lower *L, const Pipe *p, const PStmt *x, IrOpcode op, Opnd id, Opnd n)
@@ -286,7 +301,7 @@ void deal_indices(Lower *L, const Pipe *p, Opnd id)
         const PStmt *x = &p->index[p->order[i]];
         Opnd lo = value_wide(L, x->lo), v = id;
         if (i > 0) {
-            Opnd n = opnd_is(lo, 0) ? value_wide(L, x->value) : emit_param(L, count_of(L, x));
+            Opnd n = numbers_of(L, x, lo);
             v = divide(L, p, x, IR_MOD, v, n);
             id = divide(L, p, x, IR_DIV, id, n);
         }

@@ -124,9 +124,42 @@ static bool not_before(const TreeFacts *f, const TreePoly *a, const TreePoly *b)
 
 /* ---- apart ---- */
 
-/* Never both: their product is nothing. */
+enum { PARTS = 16 };
+typedef struct Parts { /* what holds where a pred does: it, and both of what is one by `and` */
+    IrVal v[PARTS];
+    unsigned n;
+} Parts;
+
+static void add_parts(const TreeFacts *f, Parts *p, IrVal v)
+{
+    const IrOp *op = v && p->n < PARTS ? tree_definition(f, v) : NULL;
+    if (op == NULL) return;
+    p->v[p->n++] = v;
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (op->op != IR_AND || op->type != IR_PRED) return;
+    if (a->kind == IRA_VAL) add_parts(f, p, a->id);
+    if (b->kind == IRA_VAL) add_parts(f, p, b->id);
+}
+
+/* A part of the one is `not` a part of the other. */
+static bool denies(const TreeFacts *f, const Parts *p, const Parts *q)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const IrOp *op = tree_definition(f, p->v[i]);
+        const IrArg *of = op->op == IR_NOT ? ir_find(op, IRK_A) : NULL;
+        for (unsigned j = 0; j < q->n && of; j++)
+            if (of->kind == IRA_VAL && of->id == q->v[j]) return true;
+    }
+    return false;
+}
+
+/* Never both: the one says that what the other says does not hold, or their product is nothing. */
 static bool exclusive(const TreeFacts *f, IrVal a, IrVal b)
 {
+    Parts p = {.n = 0}, q = {.n = 0};
+    add_parts(f, &p, a);
+    add_parts(f, &q, b);
+    if (denies(f, &p, &q) || denies(f, &q, &p)) return true;
     TreePoly one, both;
     tree_where(f, &one, &TREE_ONE, a, NULL, f->ctas);
     tree_where(f, &both, &one, b, NULL, f->ctas);
