@@ -278,14 +278,15 @@ static Lx reciprocal(Lower *L, const PStmt *x)
     return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), some), lx_const(L->a, pool, 1));
 }
 
-/* How many numbers the index has. A launch without iterations has no CTA; but where another pipeline has some, CTAs come here, too. */
+/* How many numbers the index has, to divide by. A launch without iterations has no CTA; but where another pipeline has some, CTAs come here, too. */
 static Opnd numbers_of(Lower *L, const PStmt *x, Opnd lo)
 {
     const Sched *s = L->sched;
     uint32_t across = 0;
     for (uint32_t i = 0; i < s->pipes.n; i++) across += s->pipes.v[i]->across;
     Opnd n = opnd_is(lo, 0) ? value_wide(L, x->value) : emit_param(L, count_of(L, x));
-    return across > 1 && n.v ? emit_param(L, at_least_1(L, count_of(L, x))) : n;
+    if (n.v == 0) return n.k < 1 ? opnd_imm(1) : n;
+    return across > 1 ? emit_param(L, at_least_1(L, count_of(L, x))) : n;
 }
 
 static Opnd divide(Lower *L, const Pipe *p, const PStmt *x, IrOpcode op, Opnd id, Opnd n)

@@ -628,6 +628,10 @@ for rows in 0 16 37 200; do
         [ $m -gt $n ] || case_ $h/roles/split.tile:given x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" n=$n m=$m && same a b
     done
 done
+for rows in 7 8 50; do
+    make f4 $rows,64 a
+    case_ $h/roles/split.tile:ahead x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+done
 make f4 96,64 a
 refuse_ 2 'E1101.*n >= m' $h/roles/split.tile:given x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=5 m=6
 case_ $h/roles/split.tile:checked x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=6 && block a b 80,0 16,64 80,0

@@ -73,10 +73,28 @@ static void fold(Verifier *v, Folded *f)
     }
 }
 
+/* Two of its loops don't turn one for one: they may well end, but edges between their turns have no weight that stays. */
+static bool several_for_one(Verifier *v, const Folded *f, const uint32_t *before, uint32_t first)
+{
+    uint32_t at = first, one = v->events.v[f->nodes.v[first] - 1].loop;
+    do {
+        uint32_t other = v->events.v[f->nodes.v[at] - 1].loop;
+        if (v->turns[other].now != v->turns[one].now) {
+            Diag *g = verify_refuse(v, E0660, one, "a turn of this loop does what several turns of another role's loop do: longer loops are followed turn by turn");
+            verify_also(v, g, other, "the other one");
+            if (g) diag_fix(v->diags, g, "let both loops do in a turn as many phases of each barrier");
+            return true;
+        }
+        at = f->edges.v[before[at] - 1].from;
+    } while (at != first);
+    return false;
+}
+
 static void report(Verifier *v, const Folded *f, const uint32_t *before, uint32_t at)
 {
     for (uint32_t i = 0; i < f->nodes.n; i++) at = f->edges.v[before[at] - 1].from; /* now on the cycle */
     uint32_t first = at;
+    if (several_for_one(v, f, before, first)) return;
     Diag *g = verify_refuse(v, E0603, v->events.v[f->nodes.v[at] - 1].op,
                             "with more turns this would wait for itself: the kernel would hang");
     for (uint32_t i = 0; i < f->nodes.n; i++) {

@@ -18,18 +18,21 @@
 enum { LAUNCHES = 4096 };
 static const int64_t NUMBERS[] = {0, 1, 2, 3, 5, 8, 17, 100, 192, 1000, 4096, 1000000, -1, -9};
 enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
-enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* they were compared */ };
+enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
 
-typedef struct Count { /* the turns of a role's loops that use a barrier, from the first one up to `op`, in one turn of the loops around */
+typedef struct Count { /* how often a role's loops use a barrier, from the first one up to `op`, in one turn of the loops around */
     Form x;
     Lx lx; /* 0: the launch does not decide it */
     Lx met; /* that of the loops around which has the fewest: where it has none nothing is counted; 0: there is none, or it is not known */
     uint32_t op; /* nops: it is the first one, no turns */
     uint8_t *how; /* by count before this one: LESS .. where this one was less, in runs that are proved */
 } Count;
+typedef struct Uses { /* of a barrier, in a turn of a loop: waits and arrivals that are in no loop inside */
+    uint32_t bar, waits, arrivals;
+} Uses;
 typedef struct Mark { /* a loop was entered in this run: the order of the fields is that in which they are sorted */
     uint32_t bar, depth, pass, thread, nth;
-    uint32_t op;
+    uint32_t op, times; /* in each turn */
     Form turns; /* 0: not known */
     int64_t number;
 } Mark;
@@ -42,7 +45,7 @@ typedef struct Counted {
 } Counted;
 typedef struct Compared { /* count `a` is LESS, EQUAL or MORE than `b`, which comes before it */
     uint32_t a, b;
-    uint8_t how;
+    uint8_t how, met; /* MET, or 0: two loops of one role, one behind the other */
 } Compared;
 typedef VEC(Compared) Comparison;
 typedef struct Aside { /* a run that failed, and compares as no launch does */
@@ -61,8 +64,8 @@ struct Launches {
     VEC(Aside) aside;
     VEC(Compared) checked; /* what the launch has to check does not come */
     const Lx *made;    /* by value; 0: not made from what the launch has alone */
-    uint32_t (*bars)[2]; /* by op that opens a loop: where its barriers are in bar, and behind it */
-    VEC(uint32_t) bar;
+    uint32_t (*bars)[2]; /* by op that opens a loop: where its barriers are in uses, and behind it */
+    VEC(Uses) uses;
     LxPool pool;       /* the launch's expressions, and, behind those, what counts are made from */
     uint32_t given;    /* how many the launch has */
     VEC(uint32_t) syms; /* that it has */
@@ -97,22 +100,33 @@ static const Lx *expressions(Verifier *v, LxPool *p)
     return made;
 }
 
+static uint32_t loop_around(const Verifier *v, const Body *b, uint32_t op)
+{
+    uint32_t at = b->around[op - b->base];
+    while (at && v->ops[b->base + at - 1]->op == IR_IF) at = b->around[at - 1];
+    return at ? b->base + at - 1 : v->nops;
+}
+
 static void find_bars(Verifier *v, struct Launches *l)
 {
-    uint32_t *met = arena_array(v->arena, uint32_t, v->k->bars.n + 1);
+    uint32_t *use = arena_array(v->arena, uint32_t, v->k->bars.n + 1);
     l->bars = arena_alloc(v->arena, arena_bytes(v->nops + 1, sizeof *l->bars));
-    for (uint32_t i = 0, loop = 0; loop < v->nops; loop++) {
+    for (uint32_t loop = 0; loop < v->nops; loop++) {
         const Body *b = verify_body(v, loop);
         if (v->ops[loop]->op != IR_LOOP || !(b->block[loop - b->base] & BLOCK_EVENTS)) continue;
-        i++;
-        l->bars[loop][0] = l->bar.n;
+        uint32_t first = l->bars[loop][0] = l->uses.n;
         for (uint32_t at = loop; at < b->base + b->partner[loop - b->base]; at++) {
             const IrArg *bar = verify_arg(v, at, IRK_BAR);
-            if (bar == NULL || met[bar->id] == i) continue;
-            met[bar->id] = i;
-            vec_push(v->arena, &l->bar, bar->id);
+            if (bar == NULL) continue;
+            if (use[bar->id] <= first) {
+                vec_push(v->arena, &l->uses, ((Uses){.bar = bar->id}));
+                use[bar->id] = l->uses.n;
+            }
+            if (loop_around(v, b, at) != loop || v->ops[at]->op == IR_BAR_EXPECT || v->group[at] == IRG_COPY) continue;
+            Uses *u = &l->uses.v[use[bar->id] - 1];
+            *(v->ops[at]->op == IR_BAR_WAIT ? &u->waits : &u->arrivals) += 1;
         }
-        l->bars[loop][1] = l->bar.n;
+        l->bars[loop][1] = l->uses.n;
     }
 }
 
@@ -159,7 +173,9 @@ void launches_loop(Verifier *v, uint32_t op, Form turns, int64_t number)
     turns = at_least_0(v, turns);
     for (uint32_t i = 0; i < t->depth; i++) depth += loop_own_count(v, t->frames[i].op);
     for (uint32_t i = l->bars[op][0]; i < l->bars[op][1]; i++) {
-        Mark m = {.bar = l->bar.v[i], .depth = depth, .pass = t->times[op], .thread = t->id, .nth = l->marks.n, .op = op, .turns = turns, .number = number};
+        Uses u = l->uses.v[i];
+        uint32_t times = u.waits > u.arrivals ? u.waits : u.arrivals;
+        Mark m = {.bar = u.bar, .times = times ? times : 1, .depth = depth, .pass = t->times[op], .thread = t->id, .nth = l->marks.n, .op = op, .turns = turns, .number = number};
         vec_push(v->arena, &l->marks, m);
     }
     l->impossible |= turns && number > form_data(&v->f, turns)->hi; /* fewer stand for as many as it has */
@@ -196,7 +212,7 @@ static Lx met_of(Verifier *v, struct Launches *l, uint32_t op)
 /* The count, + 1. before: the role's up to the loop before; 0: none. */
 static uint32_t count_of(Verifier *v, struct Launches *l, uint32_t before, const Mark *m)
 {
-    Form x = before ? form_add(&v->f, l->counts.v[before - 1].x, 1, m->turns) : m->turns;
+    Form x = form_add(&v->f, before ? l->counts.v[before - 1].x : form_const(&v->f, 0), m->times, m->turns);
     if (x == 0) return 0;
     while (l->count_of.n <= x) vec_push(v->arena, &l->count_of, 0);
     Lx met = met_of(v, l, m->op);
@@ -206,10 +222,29 @@ static uint32_t count_of(Verifier *v, struct Launches *l, uint32_t before, const
         return l->count_of.v[x];
     }
     Lx lx = turns_of_loop(v, l, m->op);
+    if (lx) lx = lx_op(v->arena, &l->pool, LX_MUL, lx, lx_const(v->arena, &l->pool, m->times));
     if (before && lx) lx = l->counts.v[before - 1].lx ? lx_op(v->arena, &l->pool, LX_ADD, l->counts.v[before - 1].lx, lx) : 0;
     Count c = {.x = x, .lx = lx, .met = met, .op = m->op, .how = arena_array(v->arena, uint8_t, l->counts.n + 1)};
     vec_push(v->arena, &l->counts, c);
     return l->count_of.v[x] = l->counts.n;
+}
+
+static void compare_two(Verifier *v, struct Launches *l, Counted x, Counted y, uint8_t met)
+{
+    if (x.count == 0 || y.count == 0 || x.count == y.count) return;
+    if (x.count < y.count) {
+        Counted swap = x;
+        x = y;
+        y = swap;
+    }
+    Compared c = {x.count - 1, y.count - 1, x.turns < y.turns ? LESS : x.turns > y.turns ? MORE : EQUAL, met};
+    vec_push(v->arena, &l->now, c);
+}
+
+/* Without those before it: what one loop begins the next one goes on with. */
+static Counted turns_alone(Verifier *v, struct Launches *l, const Mark *m)
+{
+    return (Counted){count_of(v, l, 0, m), m->number * m->times};
 }
 
 static void add_passed(Verifier *v, struct Launches *l, uint32_t first, uint32_t end)
@@ -219,8 +254,9 @@ static void add_passed(Verifier *v, struct Launches *l, uint32_t first, uint32_t
     uint32_t count = 0;
     for (uint32_t i = first; i < end; i++, p.n++) {
         const Mark *m = &l->marks.v[i];
+        if (i > first) compare_two(v, l, turns_alone(v, l, m - 1), turns_alone(v, l, m), 0);
         count = i > first && count == 0 ? 0 : count_of(v, l, count, m);
-        turns += m->number;
+        turns += m->number * m->times;
         vec_push(v->arena, &l->counted, ((Counted){count, turns}));
     }
     for (uint32_t i = 0; i < l->passed.n; i++) { /* as another one has */
@@ -232,25 +268,13 @@ static void add_passed(Verifier *v, struct Launches *l, uint32_t first, uint32_t
     vec_push(v->arena, &l->passed, p);
 }
 
-static void compare_two(Verifier *v, struct Launches *l, Counted x, Counted y)
-{
-    if (x.count == y.count) return;
-    if (x.count < y.count) {
-        Counted swap = x;
-        x = y;
-        y = swap;
-    }
-    Compared c = {x.count - 1, y.count - 1, x.turns < y.turns ? LESS : x.turns > y.turns ? MORE : EQUAL};
-    vec_push(v->arena, &l->now, c);
-}
-
 static void compare(Verifier *v, struct Launches *l, Passed p, Passed q)
 {
     const Counted *a = &l->counted.v[p.from], *b = &l->counted.v[q.from];
     uint32_t first = 0;
     while (first < p.n && first < q.n && a[first].count == b[first].count) first++; /* as many so far, in every launch */
     for (uint32_t i = first; i < p.n && a[i].count; i++)
-        for (uint32_t j = first; j < q.n && b[j].count; j++) compare_two(v, l, a[i], b[j]);
+        for (uint32_t j = first; j < q.n && b[j].count; j++) compare_two(v, l, a[i], b[j], MET);
 }
 
 /* Of this run, in l->now. */
@@ -270,7 +294,7 @@ static void compare_all(Verifier *v, struct Launches *l)
             add_passed(v, l, at, end);
         }
         for (uint32_t j = 0; j < l->counted.n; j++)
-            if (l->counted.v[j].count) compare_two(v, l, l->counted.v[j], (Counted){NO_TURNS, 0});
+            compare_two(v, l, l->counted.v[j], (Counted){NO_TURNS, 0}, MET);
         for (uint32_t p = 0; p < l->passed.n; p++)
             for (uint32_t q = 0; q < p; q++) compare(v, l, l->passed.v[p], l->passed.v[q]);
     }
@@ -281,7 +305,7 @@ void launches_keep(Verifier *v)
     struct Launches *l = v->launches;
     if (v->few || l->impossible) return;
     compare_all(v, l);
-    for (uint32_t i = 0; i < l->now.n; i++) l->counts.v[l->now.v[i].a].how[l->now.v[i].b] |= l->now.v[i].how | MET;
+    for (uint32_t i = 0; i < l->now.n; i++) l->counts.v[l->now.v[i].a].how[l->now.v[i].b] |= l->now.v[i].how | l->now.v[i].met;
 }
 
 /* ---- launches ---- */
@@ -403,7 +427,7 @@ const char *launches_example(const Verifier *v)
     for (uint32_t i = 0; i < l->now.n && l->found == FOUND; i++) {
         const Compared *c = &l->now.v[i];
         const Count *a = &l->counts.v[c->a], *b = &l->counts.v[c->b];
-        if (c->how == EQUAL || b->op == v->nops || !decided(l, c) || l->syms.n == 0) continue;
+        if (c->how == EQUAL || !c->met || b->op == v->nops || !decided(l, c) || l->syms.n == 0) continue;
         return arena_printf(v->arena, "as with %s, where the loops of %s turn %s and those of %s %s", launch_text(v), role_text(v, a), times_text(v, a),
                             role_text(v, b), times_text(v, b));
     }
@@ -456,7 +480,7 @@ bool launches_more(Verifier *v)
     for (uint32_t a = 0; a < l->counts.n; a++) {
         for (uint32_t b = 0; b < a; b++) {
             for (uint8_t how = LESS; how <= MORE && l->counts.v[a].how[b] & MET; how = (uint8_t)(how * 2)) {
-                Compared c = {a, b, how};
+                Compared c = {a, b, how, MET};
                 if (unseen(l, &c) && look_into(v, l, &c)) return true;
                 if (v->failed) return false;
             }
@@ -465,15 +489,25 @@ bool launches_more(Verifier *v)
     return false;
 }
 
+/* No launch has it: no run that is proved does, and it is proved, or the launch checks it. */
+static bool excluded(Verifier *v, struct Launches *l, const Compared *c)
+{
+    if (!unseen(l, c)) return false;
+    if (c->met || never(v, l, c)) return true;
+    if (!decided(l, c) || some_launch(v, l, c, 1) == FOUND) return false;
+    vec_push(v->arena, &l->checked, *c);
+    return true;
+}
+
 /* What compares as runs do that are proved, and failed: it is done again, and reported. */
 void launches_check(Verifier *v)
 {
-    const struct Launches *l = v->launches;
+    struct Launches *l = v->launches;
     for (uint32_t i = 0; i < l->aside.n && !v->failed; i++) {
         const Aside *a = &l->aside.v[i];
-        bool excluded = false;
-        for (uint32_t j = 0; j < a->all.n && !excluded; j++) excluded = unseen(l, &a->all.v[j]);
-        if (excluded) continue;
+        bool out = false;
+        for (uint32_t j = 0; j < a->all.n && !out; j++) out = excluded(v, l, &a->all.v[j]);
+        if (out) continue;
         v->choices.n = 0;
         for (uint32_t j = 0; j < a->choices.n; j++) vec_push(v->arena, &v->choices, a->choices.v[j]);
         v->trusting = true;
