@@ -260,7 +260,7 @@ void manifest_kernel(MfWriter *w, const MfKernel *k)
     PUT_LIST(w, k->trusts, put_trust);
     for (unsigned i = 0; i < 3; i++) put(w, pack(k->grid[i], 32, k->cluster[i]));
     put(w, pack(k->threads, 32, k->smem));
-    put(w, pack(k->deal | (uint32_t)k->dependent << 8, 32, k->per_sm));
+    put(w, pack(k->deal | (uint32_t)k->dependent << 8, 32, k->deal == MF_DEAL_NONE ? k->loads : k->per_sm));
     put(w, pack(k->teams, 32, k->traffic));
     put(w, k->schedule | (uint64_t)k->schedules << 8 | (uint64_t)k->picks.n << 32);
     for (uint32_t i = 0; i < k->picks.n; i++) put_pick(w, &k->picks.v[i]);

@@ -57,6 +57,7 @@ typedef struct MfMap { /* one CUtensorMap kernel parameter */
 MapDesc manifest_map(const MfMap *m); /* what is known without arguments: dim, pitch and address are not */
 
 enum { MF_HINTS_L2 = 8, MF_SCHEDULES_MAX = 8, MF_PICKS_MAX = 256 };
+enum { MF_FLIGHT = 48 << 10 }; /* bytes of loads on their way that keep the memory busy, for each SM of an H100 */
 
 typedef enum MfParamKind {
     MF_PARAM_MAP,     /* 128 bytes, aligned 64: map `index` */
@@ -121,6 +122,7 @@ typedef struct MfKernel {
     uint8_t deal;                 /* MfDeal */
     Lx teams;                     /* with `deal`: iterations there are to deal; 0 launches nothing */
     uint32_t per_sm;              /* with `deal`: CTAs per SM that the schedule wants */
+    uint32_t loads;               /* else bytes that a CTA loads, of which an SM has MF_FLIGHT at a time, and no more; 0: as many CTAs as fit */
     Lx traffic;                   /* bytes of global memory read and written; 0: not known */
     uint32_t cluster[3];          /* 1, 1, 1 without clusters */
     /* The schedules of one kernel of the source stand one behind the other, with one name and one signature. */

@@ -288,7 +288,7 @@ static void read_shape(Reader *r, MfKernel *k)
     demand(r, low32(v) >> 9 == 0 && (uint8_t)low32(v) <= MF_DEAL_TICKET, "the work is dealt in an unknown way");
     k->deal = (uint8_t)low32(v);
     k->dependent = low32(v) >> 8;
-    k->per_sm = high32(v);
+    *(k->deal == MF_DEAL_NONE ? &k->loads : &k->per_sm) = high32(v);
     demand(r, k->deal == MF_DEAL_NONE || (k->per_sm >= 1 && k->per_sm <= 32), "an SM does not run 1 to 32 CTAs");
     v = next(r);
     k->teams = check_lx(r, k, low32(v), k->deal == MF_DEAL_NONE);

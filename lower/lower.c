@@ -238,7 +238,6 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     whole(L); /* init, roles, exit */
     parameters_fit(L);
     memory_place(L);
-    deal_room(L);
     if (L->failed) return NULL;
     if (plan) explain_kernel(L);
     return L->ir;

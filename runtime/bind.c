@@ -47,7 +47,7 @@ static bool build_args(tile_args *a, const tile_args *first)
         .kernel = mf,
         .cluster = {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
         .threads = mf->threads,
-        .smem = mf->smem,
+        .smem = a->kernel->smem,
         .dependent = mf->dependent,
         .params = arena_array(ar, void *, mf->params.n),
     };

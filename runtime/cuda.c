@@ -465,7 +465,7 @@ static tile_status choose_context(CudaDevice *c, int ordinal, tile_error *err)
 static tile_status describe(CudaDevice *c, tile_error *err)
 {
     char name[256] = "";
-    int major = 0, minor = 0, l2 = 0;
+    int major = 0, minor = 0, l2 = 0, clock = 0, bus = 0;
     DeviceLimits *l = &c->base.limits;
     CALL(c, err, "cuDeviceGetName", DeviceGetName(name, (int)sizeof name, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&major, CU_ATTR_CC_MAJOR, c->device));
@@ -474,7 +474,10 @@ static tile_status describe(CudaDevice *c, tile_error *err)
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l->max_smem, CU_ATTR_MAX_SMEM_OPTIN, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l->sms, CU_ATTR_MULTIPROCESSOR_COUNT, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l2, CU_ATTR_L2_BYTES, c->device));
+    CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&clock, CU_ATTR_MEMORY_CLOCK, c->device));
+    CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&bus, CU_ATTR_MEMORY_BUS, c->device));
     l->l2 = l2;
+    l->bandwidth = (int64_t)clock * bus / 4000; /* twice in a clock: kB/ms */
     l->sm = major * 10 + minor;
     c->base.arch = device_best_arch(l->sm);
     name[sizeof name - 1] = 0;

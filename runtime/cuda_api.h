@@ -36,6 +36,8 @@ enum { /* CUresult */
 enum { /* CUdevice_attribute */
        CU_ATTR_MAX_THREADS_PER_BLOCK = 1,
        CU_ATTR_MULTIPROCESSOR_COUNT = 16,
+       CU_ATTR_MEMORY_CLOCK = 36, /* kHz */
+       CU_ATTR_MEMORY_BUS = 37,   /* bits */
        CU_ATTR_L2_BYTES = 38,
        CU_ATTR_CC_MAJOR = 75,
        CU_ATTR_CC_MINOR = 76,

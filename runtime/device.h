@@ -27,7 +27,16 @@ typedef struct DeviceLimits {
     int max_smem;    /* opt-in maximum of dynamic shared memory of a CTA */
     int sms;
     int64_t l2; /* bytes */
+    int64_t bandwidth; /* of the memory, in MB/s; 0: not known */
 } DeviceLimits;
+
+/* Dynamic shared memory of each of so many CTAs of an SM that not one more fits. */
+static inline int64_t device_room(const DeviceLimits *l, int64_t ctas)
+{
+    enum { RESERVED = 1 << 10, ALIGNED = 128 }; /* bytes of each CTA that are the system's */
+    int64_t room = (l->max_smem + RESERVED) / (ctas + 1) - RESERVED + ALIGNED;
+    return room - room % ALIGNED;
+}
 
 typedef struct Launch {
     void *function;

@@ -28,23 +28,23 @@ static bool wants_hints(const tile_args *a)
 }
 
 /* Shared memory of a CTA. Of a CTA for each iteration as many begin at once as an SM has room for: out of the L2 all of them load, then all store. Of
- * fewer, for which each asks for more memory, some load while others store: 16 MB take 0.82 to 1.02 of the time on the H100, 0.70 to 1.07 on the H200, both
- * 0.95 in the mean. What goes through DRAM, and launches of so few CTAs that all find room anyway, gain nothing. */
+ * fewer, for which each asks for more memory, some load while others store; best are two turns. 8 and 16 MB take 0.83 to 1.01 of the time on the H100, in the
+ * mean 0.92, on the H200 0.87 to 1.07, in the mean 0.98. What goes through DRAM, and launches of so few CTAs that all find room anyway, gain nothing. */
 static uint32_t room_of(const tile_args *a)
 {
-    enum { MOVED = 128 << 10, RESERVED = 1 << 10, ALIGNED = 128 }; /* by the CTAs of an SM; bytes of each that are the system's */
+    enum { LEAST = 80 << 10 }; /* bytes that the CTAs of an SM move together; below one and a half times that a turn is enough */
     const MfKernel *mf = a->kernel->mf;
+    uint32_t own = a->kernel->smem;
     const DeviceLimits *l = &a->kernel->module->device->limits;
     const uint32_t *grid = a->launch.grid;
     Lx x = mf->traffic;
-    if (mf->deal != MF_DEAL_NONE || x == 0 || a->status[x - 1] != LX_OK || mf->cluster[0] * mf->cluster[1] * mf->cluster[2] > 1) return mf->smem;
+    if (mf->deal != MF_DEAL_NONE || x == 0 || a->status[x - 1] != LX_OK || mf->cluster[0] * mf->cluster[1] * mf->cluster[2] > 1) return own;
     int64_t moved = a->values[x - 1], ctas = (int64_t)grid[0] * grid[1] * grid[2];
-    if (moved < ctas || moved > l->l2 / 3 * 2) return mf->smem; /* a byte each, at least: no overflow below */
-    int64_t few = (MOVED * ctas + moved - 1) / moved;
-    if (ctas <= few * l->sms) return mf->smem;
-    int64_t room = (l->max_smem + RESERVED) / (few + 1) - RESERVED + ALIGNED; /* so much that not one more fits */
-    room -= room % ALIGNED;
-    return room > mf->smem && room <= UNASKED_SMEM ? (uint32_t)room : mf->smem;
+    if (moved < ctas || moved > l->l2 / 3 * 2) return own; /* a byte each, at least: no overflow below */
+    int64_t share = moved / l->sms, few = ((share > 2 * LEAST ? share / 2 : LEAST) * ctas + moved - 1) / moved;
+    if (share < LEAST / 2 * 3 || ctas <= few * l->sms) return own;
+    int64_t room = device_room(l, few);
+    return room > own && room <= UNASKED_SMEM ? (uint32_t)room : own;
 }
 
 static void fill_params(tile_args *a, Report *r)

@@ -43,6 +43,7 @@ struct tile_kernel {
     uint32_t npicks;
     LxPool choice;   /* what they compare, in the order in which they do .. */
     uint32_t leaves; /* .. behind all symbols and constants, so many */
+    uint32_t smem;     /* what a CTA asks for, so that no more of them are on an SM than its schedule wants */
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */

@@ -27,8 +27,8 @@ static void dealing(Lower *L, const Pipe *p)
         text_printf(t, "%s %s", i ? "," : "", name_text(L, p->index[p->order[i]].name));
     text_char(t, '\n');
     if (p->batch > 1) text_printf(t, "    %lld iterations together: one alone moves too few bytes\n", (long long)p->batch);
-    if (p->deal == DEAL_LAUNCH && L->sched->few)
-        text_printf(t, "    at most %u CTA%s per SM, by shared memory: more would lower the bandwidth\n", L->sched->few, L->sched->few == 1 ? "" : "s");
+    if (p->deal == DEAL_LAUNCH && L->ir->mf.loads)
+        text_printf(t, "    no more CTAs on an SM than load %d KiB together, %u bytes each: more would lower the bandwidth\n", MF_FLIGHT >> 10, L->ir->mf.loads);
     if (p->deal != DEAL_LAUNCH && p->deal != DEAL_CLC)
         text_printf(t, "    at most %u CTA%s per SM, %lld CTA%s in a team\n", L->sched->per_sm,
                     L->sched->per_sm == 1 ? "" : "s", (long long)L->cluster_size, L->cluster_size == 1 ? "" : "s");

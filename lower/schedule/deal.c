@@ -198,27 +198,15 @@ static Lx traffic(Lower *L)
 
 /* With a CTA for each iteration the first of several schedules, for launches that go through DRAM for long, has no more of them on an SM than rings
  * would load ahead. More lower the bandwidth: an H100 transposes at 0.98 of the speed with as many as fit. 0: as many as fit. */
-static uint32_t few_per_sm(Lower *L)
+static uint32_t loads_of(Lower *L)
 {
-    const Sched *s = L->sched;
     int64_t bytes = 0;
     if (!L->k->alternatives || L->k->alternative > 0 || L->k->wish || L->ir->mf.traffic == 0) return 0;
-    FOR_MOVES(s, m) {
+    FOR_MOVES(L->sched, m) {
         bool direct = planned_across(m) && planned_block(m) == &planned_across(m)->st->body;
         if (direct && m->agent == AG_LOAD && m->naround == 0) bytes += m->bytes;
     }
-    int64_t n = bytes ? (FLIGHT_BYTES + bytes - 1) / bytes : 0;
-    return n == 1 ? 2 : (uint32_t)n; /* one loads while the other one works */
-}
-
-/* So much shared memory that not one more fits. */
-void deal_room(Lower *L)
-{
-    const Sched *s = L->sched;
-    if (s->few == 0) return;
-    int64_t room = L->c->target->smem_per_cta + SM_RESERVED, least = room / (s->few + 1) - SM_RESERVED + 1;
-    least = (least + SMEM_TMA_ALIGN - 1) / SMEM_TMA_ALIGN * SMEM_TMA_ALIGN;
-    if (L->ir->mf.smem < least) L->ir->mf.smem = (uint32_t)least;
+    return bytes < MF_FLIGHT ? (uint32_t)bytes : MF_FLIGHT;
 }
 
 void deal_launch(Lower *L)
@@ -245,7 +233,7 @@ void deal_launch(Lower *L)
     mf->grid[2] = lx_const(L->a, pool, c[2]);
     for (int i = 0; i < 3; i++) mf->cluster[i] = (uint32_t)c[i];
     if (deal == DEAL_LAUNCH || deal == DEAL_CLC) {
-        if (deal == DEAL_LAUNCH) s->few = few_per_sm(L);
+        if (deal == DEAL_LAUNCH) mf->loads = loads_of(L);
         Lx fits = lx_op(L->a, pool, LX_LE, mf->grid[0], lx_const(L->a, pool, INT32_MAX));
         launch_check(L, E1130, fits, L->k->span, arena_printf(L->a, "grid.x = %s <= 2147483647", lx_text(L, mf->grid[0])),
                      "limits of the grid, CUDA guide");

@@ -34,7 +34,6 @@ typedef struct BodyPart { /* statements of a body for a batch: from first up to 
 /* ---- deal.c ---- */
 Pipe *pipe_of(Lower *L, const PStmt *st);
 void deal_launch(Lower *L); /* the manifest's grid */
-void deal_room(Lower *L);   /* behind memory_place(): the shared memory that lets only a few CTAs run on an SM */
 void deal_walk(Lower *L, Pipe *p);
 void deal_turn(Lower *L, Pipe *p, Opnd id); /* a team's iteration, or batch of them */
 void deal_indices(Lower *L, const Pipe *p, Opnd id); /* of the iteration with this number */

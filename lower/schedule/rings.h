@@ -11,7 +11,7 @@ typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define BAR_NONE UINT32_MAX
 enum { BATCH_MAX = 256 };
 enum { SM_RESERVED = 1 << 10 };   /* bytes of an SM's shared memory that each CTA takes beyond its own */
-enum { FLIGHT_BYTES = 48 << 10 }; /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
+enum { FLIGHT_BYTES = MF_FLIGHT }; /* loads ahead per SM that DRAM wants */
 
 typedef struct Ring {
     PTile *tile;

@@ -88,7 +88,6 @@ typedef struct Sched {
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
-    uint32_t few;        /* CTAs of an SM, by launch; 0: as many as fit */
     TmemSched tmem;
 } Sched;
 

@@ -545,7 +545,7 @@ TILE_API tile_status sim_device_open(const char *words, const Host *host, tile_d
     s->base.ops = &SIM_OPS;
     s->base.simulates = true;
     s->base.arch = w.target->name;
-    s->base.limits = (DeviceLimits){w.target->sm, 1024, (int)w.target->smem_per_cta, w.sms, w.l2};
+    s->base.limits = (DeviceLimits){w.target->sm, 1024, (int)w.target->smem_per_cta, w.sms, w.l2, 0};
     name_device(s);
     *out = &s->base;
     return succeed(err);

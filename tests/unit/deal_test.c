@@ -293,7 +293,8 @@ static void old_drivers_deal_statically(void **state)
 
 /* ---- CTAs of one iteration each ---- */
 
-/* Of many CTAs that move 8 KB each no more than 16 are on an SM, where the L2 holds what they move: 7 * 16 = 112 on these 7 SMs. */
+/* Of CTAs that move 8 KB each no more than 10, 80 KB, are on an SM, where the L2 holds what they move and it is 15 for each of these 7 SMs, or more; and half
+ * of them, where they are more than 20. */
 static void few_ctas_of_an_sm(void **state)
 {
     (void)state;
@@ -302,20 +303,21 @@ static void few_ctas_of_an_sm(void **state)
     World *w = open_world(&(Variant){.smem = 4096, .hints = true});
     tile_launch_facts f;
     fake.sms = fake.l2 = 0;
-    assert_int_equal(launch(w, 32, 112 * 64), TILE_OK);
+    assert_int_equal(launch(w, 32, 104 * 64), TILE_OK);
     assert_int_equal(fake.config.smem, 4096);
-    assert_int_equal(launch(w, 32, 113 * 64), TILE_OK);
-    assert_int_equal(fake.config.smem, 12800); /* 16 of them with the 1024 bytes of the system's fit into 228 KB, 17 do not */
-    assert_in_range(228 << 10, 16 * (12800 + 1024), 17 * (12800 + 1024) - 1);
+    assert_int_equal(launch(w, 32, 105 * 64), TILE_OK);
+    assert_int_equal(fake.config.smem, 20224); /* 10 of them with the 1024 bytes of the system's fit into 228 KB, 11 do not */
+    assert_in_range(228 << 10, 10 * (20224 + 1024), 11 * (20224 + 1024) - 1);
     assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
-    assert_int_equal(f.smem, 12800);
-    assert_int_equal(launch(w, 64, 128 * 64), TILE_OK); /* 2 MiB: two thirds of the L2 */
-    assert_int_equal(fake.config.smem, 12800);
+    assert_int_equal(f.smem, 20224);
+    assert_int_equal(launch(w, 64, 128 * 64), TILE_OK); /* 2 MiB: two thirds of the L2, 256 CTAs, in two turns of 19 on an SM */
+    assert_int_equal(fake.config.smem, 10752);
+    assert_in_range(228 << 10, 19 * (10752 + 1024), 20 * (10752 + 1024) - 1);
     assert_int_equal(launch(w, 64, 129 * 64), TILE_OK);
     assert_int_equal(fake.config.smem, 4096);
     close_world(w);
 
-    static const Variant OTHERS[] = {{.smem = 13000, .hints = true}, /* no more than 16 have room */
+    static const Variant OTHERS[] = {{.smem = 21000, .hints = true}, /* no more than 10 have room */
                                      {.smem = 4096},                  /* nobody knows what it moves */
                                      {.smem = 4096, .hints = true, .cluster = 2},
                                      {.smem = 4096, .hints = true, .deal = MF_DEAL_STATIC, .per_sm = 2}};
@@ -326,6 +328,29 @@ static void few_ctas_of_an_sm(void **state)
         w = open_world(&OTHERS[i]);
         assert_int_equal(launch(w, 32, 114 * 64), TILE_OK);
         assert_int_equal(fake.config.smem, OTHERS[i].smem);
+        close_world(w);
+    }
+}
+
+/* No more CTAs on an SM than load 48 KiB together, or as much more as the memory is faster than an H100's. */
+static void loads_of_an_sm(void **state)
+{
+    (void)state;
+    static const struct Case {
+        uint32_t loads;
+        int clock, ctas; /* ctas 0: as many as fit */
+    } cases[] = {{0, 2619000, 0},     {2048, 2619000, 24},  {8192, 2619000, 6},  {16384, 2619000, 3}, {20000, 2619000, 3}, {32768, 2619000, 2},
+                 {49152, 2619000, 2}, {8192, 1593000, 6},   {8192, 0, 6},        {8192, 3841000, 9},  {16384, 3841000, 4}, {32768, 3841000, 2},
+                 {49152, 3841000, 2}, {UINT32_MAX, 3841000, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct Case *c = &cases[i];
+        fake_reset();
+        fake.memory_clock = c->clock;
+        World *w = open_world(&(Variant){.smem = 4096, .hints = true, .loads = c->loads});
+        assert_int_equal(launch(w, 64, 4096 * 64), TILE_OK);
+        if (c->ctas) assert_in_range(228 << 10, (unsigned)c->ctas * (fake.config.smem + 1024), (unsigned)(c->ctas + 1) * (fake.config.smem + 1024) - 1);
+        else assert_int_equal(fake.config.smem, 4096);
+        assert_int_equal(fake.smem_set, fake.config.smem > 49152 ? fake.config.smem : 0); /* more has to be asked for */
         close_world(w);
     }
 }
@@ -470,6 +495,7 @@ int main(void)
         cmocka_unit_test_setup(threads_have_default_streams, setup),
         cmocka_unit_test_setup(old_drivers_deal_statically, setup),
         cmocka_unit_test_setup(few_ctas_of_an_sm, setup),
+        cmocka_unit_test_setup(loads_of_an_sm, setup),
         cmocka_unit_test_setup(hints_follow_the_traffic, setup),
         cmocka_unit_test_setup(the_launch_takes_a_schedule, setup),
         cmocka_unit_test_setup(what_was_measured_counts, setup),

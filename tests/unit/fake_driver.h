@@ -18,7 +18,7 @@ typedef struct FakeEncode {
 
 typedef struct FakeDriver {
     /* how it answers */
-    int cc, version, max_smem, sms, l2;
+    int cc, version, max_smem, sms, l2, memory_clock;
     int blocks, clusters; /* occupancy: CTAs per SM, clusters of the device */
     CuResult occupancy_result;
     int capturing, capture_status; /* every stream is being captured; what is said of it */
@@ -58,6 +58,7 @@ static void fake_reset(void)
                         .max_smem = 232448,
                         .sms = 132,
                         .l2 = 50 << 20,
+                        .memory_clock = 2619000,
                         .blocks = 2,
                         .clusters = 40,
                         .jit_log = ""};
@@ -127,6 +128,8 @@ static CuResult DeviceGetAttribute(int *value, int attribute, CuDevice d)
     case CU_ATTR_MAX_SMEM_OPTIN: *value = fake.max_smem; break;
     case CU_ATTR_MULTIPROCESSOR_COUNT: *value = fake.sms; break;
     case CU_ATTR_L2_BYTES: *value = fake.l2; break;
+    case CU_ATTR_MEMORY_CLOCK: *value = fake.memory_clock; break;
+    case CU_ATTR_MEMORY_BUS: *value = 5120; break;
     default: return CU_INVALID_VALUE;
     }
     return CU_OK;

@@ -69,6 +69,7 @@ static Manifest sample(Arena *a)
     vec_push(a, &m.kernels, copy_kernel(a));
     MfKernel small = copy_kernel(a);
     small.name = small.entry = "small";
+    small.loads = 2048;
     vec_push(a, &m.kernels, small);
     for (uint8_t i = 0; i < 2; i++) {
         MfKernel *k = vec_add(a, &m.kernels);
@@ -89,6 +90,7 @@ static void same_kernel(const MfKernel *a, const MfKernel *b)
     assert_string_equal(a->name, b->name);
     assert_string_equal(a->entry, b->entry);
     assert_true(a->schedule == b->schedule && a->schedules == b->schedules);
+    assert_true(a->deal == b->deal && a->per_sm == b->per_sm && a->loads == b->loads);
     assert_int_equal(a->picks.n, b->picks.n);
     for (uint32_t i = 0; i < a->picks.n; i++) {
         const MfPick *p = &a->picks.v[i], *q = &b->picks.v[i];

@@ -14,7 +14,7 @@ typedef struct Variant { /* what differs from the plain kernel */
     const char *target, *entry;
     uint8_t
         deal; /* n * factor iterations (factor 0: n), in a kernel with `counters` counters and a parameter for hints */
-    uint32_t per_sm, counters, maps; /* maps: bytes of each CTA for those that it makes */
+    uint32_t per_sm, loads, counters, maps; /* maps: bytes of each CTA for those that it makes */
     bool dependent;
     int schedules; /* of 128, 64, 32 .. threads */
     const MfPick *tuned; /* more picks, and one without a GPU */
@@ -86,6 +86,7 @@ static void build_deal(Arena *a, MfKernel *k, const Variant *v)
         k->per_sm = v->per_sm;
         k->teams = v->factor ? op(a, k, LX_MUL, s, lx_const(a, &k->lx, v->factor)) : s;
     }
+    if (v->loads) k->loads = v->loads;
     for (uint32_t i = 0; i < v->counters; i++) vec_push(a, &k->params, ((MfParam){MF_PARAM_COUNTER, 0}));
     if (v->maps) vec_push(a, &k->params, ((MfParam){MF_PARAM_MAPS, v->maps}));
     if (!v->hints) return;
