@@ -219,6 +219,10 @@ make f4 2,5,7,6,24 a
 case_ std.conv:im2col3 -D im2col3.T=f32 x="$work/a.npy" cols="f32[2,5,7,6,648]:$work/b.npy" && reshape b 420,648 c && columns a c 3,3,3 1,1,1 1,1,1 1,1,1
 case_ std.conv:im2col_narrow -D im2col_narrow.T=f32 -D im2col_narrow.C=24 -D im2col_narrow.DD=2 -D im2col_narrow.PD=2 x="$work/a.npy" cols="f32[2,5,7,6,648]:$work/b.npy" &&
     reshape b 420,648 c && columns a c 3,3,3 2,1,1 1,1,1 2,1,1
+for tile in 1:4 3:4; do
+    case_ std.conv:im2col_deep -D im2col_deep.T=f32 -D im2col_deep.C=24 -D im2col_deep.DD=2 -D im2col_deep.PD=2 -D im2col_deep.BH=${tile%:*} -D im2col_deep.BW=${tile#*:} \
+        x="$work/a.npy" cols="f32[2,5,7,6,648]:$work/b.npy" && reshape b 420,648 c && columns a c 3,3,3 2,1,1 1,1,1 2,1,1
+done
 
 make f4 50,72 a
 case_ std.halo:halo2 -D halo2.BH=16 -D halo2.BW=32 x="$work/a.npy" y="f32[4,3,18,40]:$work/b.npy" && tiled a b 16,32 1,4

@@ -112,6 +112,8 @@ def test_images():
     equal(std.im2col(x, 4, 3, 2), columns_of(x, (4,), (3,), (2,), (1,)))
     x = some((2, 5, 7, 6, 8))
     equal(std.im2col(x, 2, 1, (0, 1, 1)), columns_of(x, (2, 2, 2), (1, 1, 1), (0, 1, 1), (1, 1, 1)))
+    x = some((2, 3, 5, 6, 16), np.float32)
+    equal(std.im2col(x, 3, 1, 1), columns_of(x, (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)))
     x = np.pad(m := some((50, 72)), ((1, 65), (4, 65)))
     equal(std.halo(m, (16, 32), (1, 4)), np.stack([np.stack([x[i : i + 18, j : j + 40] for j in (0, 32, 64)]) for i in (0, 16, 32, 48)]))
     x = np.pad(m := some((9, 10, 40)), ((1, 65), (2, 65), (4, 65)))

@@ -653,24 +653,39 @@ def _channels(c, itemsize):
     return min(most, max(-(-c // unit), 1) * unit)
 
 
-def _narrow(pixel, made, images, size, stride, dilation):
-    """Rows and columns of the outputs that a CTA makes by threads of pixels of so few bytes: a warp has work at each tap, and 4 KB or more are stored. None where copies are as fast, or
-    it would read too much."""
-    column = pixel * math.prod(size)
-    large = images * math.prod(made) * column > 32 << 20
-    if pixel > 64 and not (large and pixel <= 128 and column <= 1536) or max(stride) > 8:
-        return None
-    outputs = 8
-    while outputs * pixel < 512 or outputs * column * 2 <= 4608:
-        outputs *= 2
+def _outputs(n, made, size, stride, dilation):
+    """Rows and columns of about n outputs of a CTA, and the pixels that they read in each dimension."""
     height = 1
-    while len(made) > 1 and height * height * 8 <= outputs and height < made[-2]:
+    while len(made) > 1 and height * height * 8 <= n and height < made[-2]:
         height *= 2
-    width = outputs // height
+    width = n // height
     while width // 2 >= made[-1]:
         width //= 2
-    read = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip((1, height, width)[-len(made) :], stride, size, dilation)]
-    return (height, width) if height * width * column <= 32768 and max(read) <= 256 and math.prod(read) * pixel <= 16384 else None
+    return height, width, [(m - 1) * s + (k - 1) * d + 1 for m, s, k, d in zip((1, height, width)[-len(made) :], stride, size, dilation)]
+
+
+def _narrow(pixel, made, images, size, stride, dilation):
+    """How threads make columns of pixels of so few bytes: the kernel, rows and columns of the outputs of a CTA. A warp has work at each tap, 4 KB or more are stored, and little is read
+    several times. None where copies are as fast, or it would read too much."""
+    large = images * math.prod(made) * math.prod(size) * pixel > 16 << 20
+    deep = len(size) == 3 and pixel >= 64 and pixel * math.prod(size[1:]) % 32 == 0
+    if deep:  # a tap of depth by a CTA
+        made, size, stride, dilation = made[1:], size[1:], stride[1:], dilation[1:]
+    column = pixel * math.prod(size)
+    if pixel > 64 and not (large and pixel <= 512 and column <= 4608 and len(made) > 1) or max(stride) > 8:
+        return None
+    n = 1
+    while n * pixel < 512 or n * column * 2 <= 4608:
+        n *= 2
+    fits = lambda height, width, read: height * width * column <= 32768 and max(read) <= 256 and math.prod(read) * pixel <= 16384
+    tile = _outputs(n, made, size, stride, dilation)
+    while large and math.prod(tile[2]) > 6 * tile[0] * tile[1]:
+        n *= 2
+        wider = _outputs(n, made, size, stride, dilation)
+        if not fits(*wider) or wider == tile:
+            break
+        tile = wider
+    return ("im2col_deep" if deep else "im2col_narrow", *tile[:2]) if fits(*tile) else None
 
 
 def im2col(x, size, stride=1, padding=0, dilation=1):
@@ -692,7 +707,7 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
     else:
         ones, space = (1,) * (3 - n), (slice(None),) + (None,) * (3 - n)
         f = _defines(3, ones + size, ones + stride, (0,) * (3 - n) + padding, ones + dilation)
-        _launch(_kernel("conv", "im2col_narrow", T=a.dtype, C=c, BH=tile[0], BW=tile[1], **f), x[space], y[space])
+        _launch(_kernel("conv", tile[0], T=a.dtype, C=c, BH=tile[1], BW=tile[2], **f), x[space], y[space])
     return y
 
 
