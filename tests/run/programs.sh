@@ -1092,3 +1092,19 @@ for kernel in symmetric in_place; do
         block a b $from 64,64 $from && block c b ${from#*,},${from%,*} 64,64 ${from#*,},${from%,*}
     done
 done
+
+# ---- barriers of one thread under conditions ----
+under=tests/golden/sync/conditions.tile
+for shape in 1,256 3,1040 2,768; do
+    make u1 $shape a
+    case_ $under:ahead x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+done
+make u1 3,1024 a
+case_ $under:four x="$work/a.npy" y="u8[3,1024]:$work/b.npy" && same a b
+make u1 1040 a
+make u1 1040 z
+make u4 5 k
+case_ $under:branches x="$work/a.npy" z="$work/z.npy" y="u8[1040]:$work/b.npy" && block a b 0 256 0 && block z b 256 256 256 && block a b 1024 16 1024
+case_ $under:launch x="$work/a.npy" z="$work/z.npy" y="u8[1040]:$work/b.npy" f=3 && block z b 256 256 256
+case_ $under:launch x="$work/a.npy" z="$work/z.npy" y="u8[1040]:$work/b.npy" f=4 && block z b 256 256 256 && block a b 0 256 0
+case_ $under:data x="$work/a.npy" z="$work/k.npy" y="u8[1040]:$work/b.npy" && block a b 768 272 768
