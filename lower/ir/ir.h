@@ -266,6 +266,8 @@ const IrRole *ir_body(const IrKernel *k, uint32_t i);
 void ir_print(Text *out, const IrModule *m, Sources *sources);
 /* The same with the trees of derived schedules in the place of the roles' bodies; other kernels are left out. */
 void ir_print_tree(Text *out, const IrModule *m, Sources *sources);
+/* By number: as the text has them, where two things of a kind have one name. */
+const char **ir_distinct_names(Arena *a, const IrKernel *k, IrArgKind kind);
 void ir_print_op(Text *out, const IrKernel *k, const IrOp *op);
 /* Reads the text form. Errors go to d (E0662, E069x); returns NULL after an error. print(read(print(m))) == print(m). */
 IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
