@@ -528,6 +528,14 @@ static bool move_arrow(Slip *s)
     return true;
 }
 
+static bool multicast_to_whom(Slip *s)
+{
+    if (s->prev.kind != TK_MULTICAST || s->at.kind == TK_IDENT || s->at.kind == TK_LPAREN) return false;
+    FIX(s, say(s, E0105, s->prev.span, "which CTAs get it is missing behind `multicast`"),
+        "`multicast x` for those that differ in `cluster.x` only (`y`, `z` likewise), `multicast all` for all of the cluster");
+    return true;
+}
+
 /* ---- expressions ---- */
 
 static bool is_comparison(int kind)
@@ -617,10 +625,10 @@ static void anything_else(Slip *s)
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    end_of_file,   item_in_block, empty_statement,      lost_else,        outside_kernels,   clause_of_head, c_for,
-    slice,         range_dots,    type_first,    foreign_word,         tile_declaration, typed_scalar,      several_names,
-    c_assignment,  move_arrow,    tensor_without_space, comparison,       logic_word,        lost_closer,
-    template_list, quoted_import, reserved_name,        needs_braces,     misspelled,        missing_semicolon,
+    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,
+    slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
+    c_assignment,      multicast_to_whom, move_arrow,    tensor_without_space, comparison, logic_word,     lost_closer,
+    template_list,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,
 };
 
 void syntax_error(Parse *ps, const bool *expected)

@@ -117,6 +117,7 @@ typedef struct IrBar {
     uint32_t count;  /* arrivals per phase */
     uint32_t offset; /* in the CTA's dynamic shared memory, 8 bytes a slot, set by plan/memory.c */
     bool derived;    /* made by the compiler */
+    bool free;       /* the source says that its first phases are over from the start */
     uint16_t ring;   /* tells of generations of that ring, from 1; 0: none */
     Span span;
 } IrBar;

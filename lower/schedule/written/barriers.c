@@ -14,7 +14,7 @@ void sync_begin(Lower *L)
     for (uint32_t i = 0; i < k->barriers.n; i++) {
         const PBarrier *p = k->barriers.v[i];
         s->bars[i].looped = s->many;
-        vec_push(L->a, &L->ir->bars, ((IrBar){.name = name_text(L, p->name), .slots = (uint32_t)p->slots, .count = 1, .span = p->span}));
+        vec_push(L->a, &L->ir->bars, ((IrBar){.name = name_text(L, p->name), .slots = (uint32_t)p->slots, .count = 1, .free = p->is_free, .span = p->span}));
     }
 }
 
