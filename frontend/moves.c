@@ -13,6 +13,36 @@ static int marked_extents(const PRegion *r, int64_t *extent)
     return n;
 }
 
+/* The region with as many dimensions marked as the tile has, the last ones of those that are not; NULL: the others don't fit. */
+static const char *with_marks(Env *e, const PRegion *g, const int64_t *tile, int nt)
+{
+    const Source *src = sources_file(e->c->sources, g->span.lo);
+    int64_t extent[P_RANK];
+    bool plain = true;
+    int more = nt;
+    for (int d = 0; d < g->rank; d++) plain = plain && g->dim[d].extent == 0 && !g->dim[d].whole;
+    for (int d = 0; d < g->rank && !plain; d++) more -= g->dim[d].marked;
+    if (src == NULL || more < 0 || nt > g->rank) return NULL;
+    for (int d = g->rank, n = nt; d-- > 0;) {
+        const PDim *p = &g->dim[d];
+        bool marked = p->marked && !plain, mark = !marked && more > 0;
+        more -= mark;
+        extent[d] = mark ? tile[n - 1] : 0;
+        if ((marked || mark) && n-- == 0) return NULL;
+        if (marked && p->extent && p->extent != tile[n]) return NULL;
+    }
+    Text t;
+    text_in(&t, e->c->scratch);
+    text_put(&t, src->text + (g->span.lo - src->base), g->dim[0].span.lo - g->span.lo);
+    for (int d = 0; d < g->rank; d++) {
+        text_put(&t, src->text + (g->dim[d].span.lo - src->base), g->dim[d].span.hi - g->dim[d].span.lo);
+        if (extent[d]) text_printf(&t, " +: %lld", (long long)extent[d]);
+        text_str(&t, d + 1 < g->rank ? ", " : "]");
+    }
+    const char *text = text_end(&t);
+    return strchr(text, '\n') ? NULL : text;
+}
+
 static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t *tile, int nt, int ng, bool plain)
 {
     Diag *d = diag_at(e->c->diags, E0320, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s",
@@ -20,7 +50,10 @@ static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t
     diag_label(e->c->diags, d, s->span, "the tile is %s", shape_text(e, nt, tile));
     bool one = false;
     for (int i = 0; i < nt; i++) one |= tile[i] == 1;
-    if (plain && ng > nt) {
+    const char *marked = (plain && ng > nt) || (ng < nt && !one && !plain) ? with_marks(e, g, tile, nt) : NULL;
+    if (marked) {
+        diag_fix(e->c->diags, d, "`%s`", marked);
+    } else if (plain && ng > nt) {
         diag_fix(e->c->diags, d, "mark the dimensions that the tile has with `start +: extent` or `:`");
     } else if (ng < nt && one) {
         diag_fix(e->c->diags, d, "a plain number picks one row, without a dimension of its own: `t[r, :]`, not `t[r +: 1, :]`");

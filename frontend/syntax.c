@@ -257,6 +257,10 @@ static bool item_in_block(Slip *s)
         FIX(s, say(s, E0135, s->at.span, "`const` stands outside of kernels and functions"), "write `let` here");
         return true;
     }
+    if (s->at.kind == TK_TARGET) { /* the first line of a file: there is nothing to close in front of it */
+        FIX(s, say(s, E0135, s->at.span, "`target` stands outside of kernels and functions"), "put it at the beginning of the file");
+        return true;
+    }
     Diag *g = say(s, E0115, s->at.span, "%s starts inside a block", quoted(s, s->at));
     LABEL(s, g, ps->open[ps->depth].span, "this is still open");
     FIX(s, g, "close the block with `}` before %s", quoted(s, s->at));
@@ -332,6 +336,24 @@ static bool outside_kernels(Slip *s)
     Diag *g = say(s, E0105, s->at.span, "%s stands outside of kernels and functions", quoted(s, s->at));
     if (s->at.kind == TK_LET || s->at.kind == TK_VAR) FIX(s, g, "`const name = value;` for a number that all may use");
     else FIX(s, g, "put it into `kernel name(..) { .. }`");
+    return true;
+}
+
+/* `trust distinct(idx);`, `where n >= 1;` in a body. */
+static bool clause_of_head(Slip *s)
+{
+    static const int WORDS[] = {TK_WHERE, TK_TRUST, TK_GRID, TK_CLUSTER, TK_THREADS};
+    if (s->ps->depth == 0 || !s->ps->open[s->ps->depth].block) return false;
+    bool is = false, soft = s->first.kind == TK_TRUST; /* a name could stand there */
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) is = is || s->first.kind == WORDS[i];
+    const char *text = text_of(s->ps, s->first.span), *end = text;
+    while (*end && *end != ';' && *end != '{' && *end != '}' && *end != '\n') end++;
+    const char *next = text + (s->first.span.hi - s->first.span.lo);
+    next += strspn(next, " ");
+    if (!is || *next == '.' || *next == '=' || *end != ';' || !same_place(soft ? s->prev : s->at, s->first)) return false;
+    Span at = {s->first.span.lo, s->first.span.lo + (uint32_t)(end - text)};
+    Diag *g = say(s, E0105, at, "%s stands in the head of a kernel, not in a body", quoted(s, s->first));
+    FIX(s, g, "`kernel name(..) %s { .. }`", copy_of(s, at));
     return true;
 }
 
@@ -506,6 +528,14 @@ static bool move_arrow(Slip *s)
     return true;
 }
 
+static bool multicast_to_whom(Slip *s)
+{
+    if (s->prev.kind != TK_MULTICAST || s->at.kind == TK_IDENT || s->at.kind == TK_LPAREN) return false;
+    FIX(s, say(s, E0105, s->prev.span, "which CTAs get it is missing behind `multicast`"),
+        "`multicast x` for those that differ in `cluster.x` only (`y`, `z` likewise), `multicast all` for all of the cluster");
+    return true;
+}
+
 /* ---- expressions ---- */
 
 static bool is_comparison(int kind)
@@ -595,10 +625,10 @@ static void anything_else(Slip *s)
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    end_of_file,   item_in_block, empty_statement,      lost_else,        outside_kernels,   c_for,
-    slice,         range_dots,    type_first,    foreign_word,         tile_declaration, typed_scalar,      several_names,
-    c_assignment,  move_arrow,    tensor_without_space, comparison,       logic_word,        lost_closer,
-    template_list, quoted_import, reserved_name,        needs_braces,     misspelled,        missing_semicolon,
+    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,
+    slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
+    c_assignment,      multicast_to_whom, move_arrow,    tensor_without_space, comparison, logic_word,     lost_closer,
+    template_list,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,
 };
 
 void syntax_error(Parse *ps, const bool *expected)

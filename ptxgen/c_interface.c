@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "lang/names.h"
+
 /* ---- names ---- */
 
 /* Words that can't name a parameter in C or C++, or that are macros in headers that everybody includes; and the names that the
@@ -277,20 +279,18 @@ static void describe_tensor(const CKernel *k, const CTensor *t, Text *out)
     text_str(out, "\n");
 }
 
-typedef VEC(const char *) Said;
-
-static void refused_unless(const CInterface *c, Said *said, const char *text, Text *out)
+/* Once for each text. */
+static void refused_unless(Names *said, const char *text, Text *out)
 {
-    for (uint32_t i = 0; i < said->n; i++)
-        if (strcmp(said->v[i], text) == 0) return;
-    text_str(out, said->n ? " *   " : " * Refused by TILE_ERROR_CHECK unless\n *   ");
+    uint32_t before = names_count(said);
+    if (names_intern(said, text, strlen(text)) <= before) return;
+    text_str(out, before ? " *   " : " * Refused by TILE_ERROR_CHECK unless\n *   ");
     comment_text(out, text);
     text_str(out, "\n");
-    vec_push(c->arena, said, text);
 }
 
 /* What the driver wants of rows, as far as sizes decide it (map_rules.h). */
-static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap *m, Said *said, Text *out)
+static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap *m, Names *said, Text *out)
 {
     const MfKernel *mf = k->mf;
     const char **names = arena_array(c->arena, const char *, mf->syms.n);
@@ -309,7 +309,7 @@ static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap 
         text_in(&t, c->arena);
         lx_print(&t, &mf->lx, m->pitch[d], names);
         text_printf(&t, " is a multiple of %d", map_global_align(m->type, m->interleave));
-        refused_unless(c, said, text_end(&t), out);
+        refused_unless(said, text_end(&t), out);
     }
 }
 
@@ -331,9 +331,9 @@ static void describe(const CInterface *c, const CKernel *k, Text *out)
             if (!k->params.v[i].tensor && !k->params.v[i].scalar) text_printf(out, " %s", k->params.v[i].name);
         text_str(out, "\n");
     }
-    Said said = {0};
-    for (uint32_t i = 0; i < mf->checks.n; i++) refused_unless(c, &said, mf->checks.v[i].text, out);
-    for (uint32_t i = 0; i < mf->maps.n; i++) describe_pitches(c, k, &mf->maps.v[i], &said, out);
+    Names *said = names_new(c->arena);
+    for (uint32_t i = 0; i < mf->checks.n; i++) refused_unless(said, mf->checks.v[i].text, out);
+    for (uint32_t i = 0; i < mf->maps.n; i++) describe_pitches(c, k, &mf->maps.v[i], said, out);
     for (uint32_t i = 0; i < mf->trusts.n; i++)
         text_printf(out, " * Not checked, and must hold: of `%s`, %s.\n", k->tensors[mf->trusts.v[i].tensor].name, FACTS[mf->trusts.v[i].fact]);
     if (k->strided)

@@ -137,6 +137,7 @@ struct PtxWriter {
     Opnd elected;     /* predicate of the body's elected thread; empty where that is all who run it */
     Opnd maps_room;   /* address of the CTA's room for maps that it makes */
     uint32_t first_warp, role_warps; /* of the role at hand */
+    struct PtxThreads *threads; /* emit_threads.c: room for one op */
     bool divided;     /* threads of one warp come to the body at different times */
     SCRATCH(PtxVal) vals;
     SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */

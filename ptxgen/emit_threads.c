@@ -41,6 +41,11 @@ typedef struct Work {
     Turn turn[UNROLL_FAR];
 } Work;
 
+struct PtxThreads {
+    ThrWork pieces;
+    Work at;
+};
+
 static int first_side(const Work *k)
 {
     return k->p->xform == IRX_FILL ? THR_DST : THR_SRC;
@@ -569,9 +574,10 @@ static void fill_words(Work *k, const IrOp *op)
 void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const IrArg *arg = ir_find(op, IRK_PLAN);
-    ThrWork *work = arena_new(w->arena, ThrWork);
     if (arg == NULL || arg->id >= w->k->plans.n) return;
-    Work *k = arena_new(w->arena, Work);
+    if (w->threads == NULL) w->threads = arena_new(w->arena, struct PtxThreads);
+    ThrWork *work = &w->threads->pieces;
+    Work *k = &w->threads->at;
     *k = (Work){.w = w, .p = &w->k->plans.v[arg->id], .any_order = op->any_order};
     if (!threads_work(k->p, work)) return;
     uint32_t label = w->labels++, first = first_thread(w->k, op);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -235,8 +236,54 @@ static bool write_all(int fd, const void *data, size_t size)
 /* A file under construction: `temp` is beside `path` and takes its name when everything else has gone well. Both NULL:
  * a device or pipe, opened directly, because those can't be replaced. */
 typedef struct Pending {
-    char *path, *temp;
+    char *path, *volatile temp;
 } Pending;
+
+/* Signals that end the program remove what it has under construction. */
+enum { ENDINGS = 3 };
+static const int endings[ENDINGS] = {SIGHUP, SIGINT, SIGTERM};
+static struct {
+    const Pending *volatile files;
+    volatile size_t n;
+} unfinished;
+
+static void interrupted(int which)
+{
+    for (size_t i = 0; i < unfinished.n; i++)
+        if (unfinished.files[i].temp) unlink(unfinished.files[i].temp);
+    raise(which); /* its default action, when this returns: SA_RESETHAND */
+}
+
+static void watch_signals(const Pending *files, size_t n, struct sigaction before[ENDINGS])
+{
+    struct sigaction by = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&by.sa_mask);
+    for (int i = 0; i < ENDINGS; i++) sigaddset(&by.sa_mask, endings[i]);
+    unfinished.files = files;
+    unfinished.n = n;
+    for (int i = 0; i < ENDINGS; i++)
+        if (sigaction(endings[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN) sigaction(endings[i], &by, NULL);
+}
+
+static void leave_signals(const struct sigaction before[ENDINGS])
+{
+    for (int i = 0; i < ENDINGS; i++) sigaction(endings[i], &before[i], NULL);
+    unfinished.n = 0;
+}
+
+/* Its file and its name come as one. */
+static int make_temporary(Pending *p, char *name)
+{
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (int i = 0; i < ENDINGS; i++) sigaddset(&held, endings[i]);
+    sigprocmask(SIG_BLOCK, &held, &before);
+    int fd = mkstemp(name), error = errno;
+    if (fd >= 0) p->temp = name;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
+}
 
 static bool begin_direct(const char *path, const OutFile *f)
 {
@@ -259,12 +306,11 @@ static bool begin_file(Pending *p, const OutFile *f)
     /* Through links, so that the link stays and what it points at is replaced. */
     p->path = exists ? realpath(f->path, NULL) : strdup(f->path);
     if (!p->path) return false;
-    p->temp = printed("%s.XXXXXX", p->path);
-    int fd = mkstemp(p->temp);
+    char *temp = printed("%s.XXXXXX", p->path);
+    int fd = make_temporary(p, temp);
     if (fd < 0) {
         int error = errno;
-        free(p->temp);
-        p->temp = NULL;
+        free(temp);
         errno = error;
         return false;
     }
@@ -286,8 +332,10 @@ bool finish_stdout(void)
 
 bool write_files(const OutFile *files, size_t n)
 {
+    struct sigaction before[ENDINGS];
     Pending *pending = must_alloc(n * sizeof *pending);
-    memset(pending, 0, n * sizeof *pending);
+    for (size_t i = 0; i < n; i++) pending[i] = (Pending){NULL, NULL};
+    watch_signals(pending, n, before);
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
         if (strcmp(files[i].path, "-") == 0) {
@@ -305,11 +353,14 @@ bool write_files(const OutFile *files, size_t n)
             complain("can't write '%s': %s", files[i].path, strerror(errno));
             break;
         }
-        free(pending[i].temp);
+        char *was = pending[i].temp;
         pending[i].temp = NULL;
+        free(was);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (pending[i].temp) unlink(pending[i].temp);
+    leave_signals(before);
+    for (size_t i = 0; i < n; i++) {
         free(pending[i].temp);
         free(pending[i].path);
     }

@@ -31,6 +31,8 @@ static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
     down = number.n && number.terms[0].coef < 0; /* a number is written in one way */
     if (down) number = poly_sub(d, poly_const(d, 0), number);
     else value = poly_sub(d, poly_const(d, 0), value);
+    if (c->kind == COND_ORDER && number.n && !number.bad && a->holds.n < KNOWN_MAX)
+        vec_push(L->a, &a->holds, poly_sub(d, poly_sub(d, y, x), poly_const(d, c->less)));
     if (c->kind == COND_EQUAL) know(L, a, number, value);
     else if (c->kind == COND_ORDER && down) know_between(L, a, number, poly_add(d, value, poly_const(d, c->less)), bad);
     else if (c->kind == COND_ORDER) know_between(L, a, number, bad, poly_sub(d, value, poly_const(d, c->less)));

@@ -71,6 +71,7 @@ typedef struct TensorAccess {
     uint32_t common;     /* so many of them, the outermost; of a hull: around all in it */
     VEC(Axis) axes;
     VEC(Known) known;    /* at most KNOWN_MAX */
+    VEC(Poly) holds;     /* so many, too: of indices, >= 0 by the conditions around it */
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
                               * waited for what it loads; UINT32_MAX: none; of a hull the first number, the last move */
     bool behind; /* a load by the role that stores, behind all that it has stored */

@@ -18,6 +18,7 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 typedef struct Compared {
     DomPair pair;
     DomAxis axis[DOM_AXES_MAX];
+    Poly holds[2][KNOWN_MAX];
     Atom team[TEAM_MAX + TURNS_MAX];
     Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
     int nturns;
@@ -102,6 +103,13 @@ static void conditions_shared(Lower *L, Compared *c, const TensorAccess *a, cons
     for (uint32_t j = 0; j < b->known.n; j++) put_axis(L, c, domain_number(L->d, b->known.v[j].value, b->known.v[j].number));
 }
 
+static void holds_of(Lower *L, Compared *c, const TensorAccess *a, int side)
+{
+    for (uint32_t i = 0; i < a->holds.n; i++) c->holds[side][i] = domain_rename(L->d, a->holds.v[i], c->index, c->turn, c->nturns);
+    c->pair.holds[side] = c->holds[side];
+    c->pair.nholds[side] = (int)a->holds.n;
+}
+
 /* All that tells clusters from each other, and iterations. */
 static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
 {
@@ -147,6 +155,8 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
     axes_shared(L, c, a, b, how, false);
     axes_shared(L, c, a, b, how, true);
     uint32_t places = (uint32_t)c->pair.naxes;
+    holds_of(L, c, a, 0);
+    holds_of(L, c, b, 1);
     if (how != APART_HERE) conditions_shared(L, c, a, b);
     if (how == APART_CTAS) of_one_cluster(L, c, a);
     if (why == NULL) why = &unused;

@@ -222,6 +222,12 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
         for (uint32_t l = 0; l < renamed; l++) of_them |= domain_mentions(L->d, all.known.v[i].number, from[l]);
         if (!of_them) vec_push(L->a, &x->known, all.known.v[i]);
     }
+    memset(&x->holds, 0, sizeof x->holds);
+    for (uint32_t i = 0; i < all.holds.n; i++) {
+        bool of_them = false;
+        for (uint32_t l = 0; l < renamed; l++) of_them |= domain_mentions(L->d, all.holds.v[i], from[l]);
+        if (!of_them) vec_push(L->a, &x->holds, all.holds.v[i]);
+    }
     x->loops.v = loops;
     x->axes.v = axes;
     x->axes.n = naxes;
@@ -259,6 +265,12 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
         bool both = false;
         for (uint32_t j = 0; j < b->known.n; j++) both = both || same_known(&a->known.v[i], &b->known.v[j]);
         if (both) vec_push(L->a, &h->known, a->known.v[i]);
+    }
+    memset(&h->holds, 0, sizeof h->holds);
+    for (uint32_t i = 0; i < a->holds.n; i++) {
+        bool both = false;
+        for (uint32_t j = 0; j < b->holds.n; j++) both = both || poly_same(a->holds.v[i], b->holds.v[j]);
+        if (both) vec_push(L->a, &h->holds, a->holds.v[i]);
     }
     if (b->planned < h->planned) h->planned = b->planned;
     if (b->taken > h->taken) h->taken = b->taken;

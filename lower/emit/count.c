@@ -190,6 +190,7 @@ static IrOp *at_free(Count *c, const IrOp *op, IrOpcode code, uint32_t ring)
 {
     Number slot = position(c, free_of(&c->turns[ring]));
     IrOp *own = ir_op(c->a, c->r, code, op->span);
+    own->call = op->call;
     own->guard = op->guard;
     own->elect = op->elect;
     ir_ref(c->a, own, IRK_BAR, IRA_BAR, c->k->rings.v[ring].free);

@@ -37,6 +37,7 @@ static uint32_t scope_now(const Lower *L)
 IrOp *emit_new(Lower *L, IrOpcode op)
 {
     IrOp *o = ir_op(L->a, &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
+    o->call = call_here(L);
     o->agent = L->agent;
     return o;
 }
@@ -150,6 +151,7 @@ static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned
     at->value = v;
     at->scope = hoist ? 0 : scope_now(L);
     IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
+    o->call = call_here(L);
     o->type = (uint8_t)t;
     o->dst = v;
     for (unsigned i = 0; i < n; i++) ir_put(L->a, o, args[i]);

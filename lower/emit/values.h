@@ -1,6 +1,7 @@
 /* IR from values: scalars as ops, blocks, statements that are nothing but scalars, bodies.
  *
  *   values.c      ops, numbered by what they compute; scopes
+ *   calls.c       the calls that they stand in
  *   ranks.c       who this CTA is in its cluster
  *   statements.c  let, var, set and what a loop's index is
  *   bodies.c      a role's ops become its body
@@ -28,6 +29,9 @@ struct Values {
     bool lanes;           /* the role at hand is a whole warp that may deal copies to its lanes */
     bool in_lanes;        /* inside a `lanes` block */
     Span *scalar_reads;   /* by tensor index: where one was read as a scalar */
+    Names *frames;        /* calls of functions, by their CallFrame: IrKernel.calls */
+    const CallFrame *frame; /* the last one that was asked for, and its number */
+    uint32_t call;
 };
 
 /* ---- values.c ---- */
@@ -92,5 +96,8 @@ void body_set(Lower *L, IrRole *to, IrRole *from); /* without what never happens
 
 /* ---- dependent.c ---- */
 void body_depend(Lower *L); /* init is whole: the kernel waits there for launches before it */
+
+/* ---- calls.c ---- */
+uint32_t call_here(Lower *L); /* IrOp.call at the statement at hand */
 
 #endif

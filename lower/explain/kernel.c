@@ -1,4 +1,6 @@
 /* --explain-plan: what was decided, per move and for the kernel. */
+#include <string.h>
+
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/explain/explain.h"
 #include "lower/plan/threads.h"
@@ -14,7 +16,7 @@ static const char *how_it_completes(Lower *L, const MoveInfo *mi)
         return arena_printf(L->a, "barrier %s", name_text(L, mv->barrier->name));
     if (mi->load) {
         const Ring *r = &L->sched->rings[mi->tile->index];
-        return arena_printf(L->a, "barrier %s (derived)", L->ir->bars.v[r->full].name);
+        return arena_printf(L->a, "barrier %s (derived)", L->explained->bars[r->full]);
     }
     if (mv->in_group) return "bulk group of the `group` block";
     return mv->commit == COMMIT_GROUP ? "bulk group" : "bulk group (derived)";
@@ -92,7 +94,7 @@ static void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
                 : mi->mv->reduce >= 0 ? "cp.reduce.async.bulk.tensor, shared -> global"
                                       : "cp.async.bulk.tensor, shared -> global",
                 m->mode ? arena_printf(L->a, ", %s", mode_text(m) + 1) : "", box_text(L, m));
-    text_printf(&t, " of map %s%s, %s", m->name, mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
+    text_printf(&t, " of map %s%s, %s", L->explained->maps[p->map], mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
     text_printf(&t, "\n      %lld bytes", (long long)(p->piece_bytes * p->npieces));
     if (p->npieces > 1) text_printf(&t, ": cut into %u copies of %lld", p->npieces, (long long)p->piece_bytes);
     text_printf(&t, ", %s\n", how_it_completes(L, mi));
@@ -159,14 +161,14 @@ static void print_memory(Lower *L)
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (b->lanes || b->maps) continue;
-        text_printf(t, "    %6u  %s: %u bytes", b->offset, b->name, b->bytes);
+        text_printf(t, "    %6u  %s: %u bytes", b->offset, L->explained->bufs[i], b->bytes);
         if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
         if (b->pitch != b->bytes) text_printf(t, " (padded to %u)", b->pitch);
         text_printf(t, ", aligned to %u\n", b->align);
     }
     for (uint32_t i = 0; i < k->bars.n; i++) {
         const IrBar *b = &k->bars.v[i];
-        text_printf(t, "    %6u  barrier %s", b->offset, b->name);
+        text_printf(t, "    %6u  barrier %s", b->offset, L->explained->bars[i]);
         if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
         text_printf(t, ": %u arrival%s per phase%s\n", b->count, b->count == 1 ? "" : "s", b->derived ? ", derived" : "");
     }
@@ -180,7 +182,7 @@ static void print_columns(Lower *L)
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (b->lanes == 0) continue;
-        text_printf(L->plan, "    %6u  %s: %u lanes, %u column%s", b->column, b->name, b->lanes, b->columns, b->columns == 1 ? "" : "s");
+        text_printf(L->plan, "    %6u  %s: %u lanes, %u column%s", b->column, L->explained->bufs[i], b->lanes, b->columns, b->columns == 1 ? "" : "s");
         if (b->slots > 1) text_printf(L->plan, " x %u tiles, %u apart", b->slots, b->column_pitch);
         text_char(L->plan, '\n');
     }
@@ -216,11 +218,12 @@ static void print_unknown(Lower *L, const char *what, const Lx *values, int n, c
 }
 
 /* What the launch makes sure of before it encodes the map: lang/map_rules.h. */
-static void print_map_rules(Lower *L, const MfMap *m)
+static void print_map_rules(Lower *L, uint32_t map)
 {
+    const MfMap *m = &L->ir->mf.maps.v[map];
     int align = map_global_align(m->type, m->interleave);
     bool wide = align == 32;
-    text_printf(L->plan, "    %s map %s: its address in `%s` is a multiple of %d", wide ? "E0411" : "E0410", m->name,
+    text_printf(L->plan, "    %s map %s: its address in `%s` is a multiple of %d", wide ? "E0411" : "E0410", L->explained->maps[map],
                 L->ir->mf.tensors.v[m->tensor].name, align);
     print_unknown(L, "; E0412 extents", m->dim, m->rank, " at most 2^32");
     print_unknown(L, wide ? "; E0417, E0416 pitches" : "; E0415, E0416 pitches", m->pitch, m->rank - 1,
@@ -243,11 +246,23 @@ void explain_checks(const MfKernel *mf, uint32_t from, Text *t)
     }
 }
 
+/* Of one name there may be several: the IR's names tell them apart. */
+static void which_tile(Lower *L, const PTile *tile)
+{
+    const Ring *r = tile ? &L->sched->rings[tile->index] : NULL;
+    if (r == NULL || r->tile == NULL || r->turn == NULL) return;
+    const char *own = L->explained->bufs[r->buf], *name = L->ir->bufs.v[r->buf].name;
+    if (strcmp(own, name) != 0) text_printf(L->plan, "    `%s` is %s\n", name_text(L, tile->name), own);
+}
+
 void explain_kernel(Lower *L)
 {
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
     const IrKernel *k = L->ir;
     Text *t = L->plan;
+    L->explained->bufs = ir_distinct_names(L->a, k, IRA_BUF);
+    L->explained->bars = ir_distinct_names(L->a, k, IRA_BAR);
+    L->explained->maps = ir_distinct_names(L->a, k, IRA_MAP);
     if (L->derived) {
         explain_schedule(L);
     } else if (k->roles.n == 1) {
@@ -268,7 +283,7 @@ void explain_kernel(Lower *L)
     if (k->mf.maps.n) text_lit(t, "  maps\n");
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {
         const MfMap *m = &k->mf.maps.v[i];
-        text_printf(t, "    %s: %s%s%s of %s, %s%s%s", m->name, m->is_load ? "load" : "",
+        text_printf(t, "    %s: %s%s%s of %s, %s%s%s", L->explained->maps[i], m->is_load ? "load" : "",
                     m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
                     name_text(L, L->maps->map_tensors.v[i]->name), m->mode ? mode_text(m) + 1 : "", m->mode ? ", " : "", box_text(L, m));
         text_printf(t, ", swizzle %d, ", swizzle_span(m->swizzle));
@@ -279,10 +294,14 @@ void explain_kernel(Lower *L)
     if (L->explained->moves.n) text_lit(t, "  moves\n");
     for (uint32_t i = 0; i < L->explained->moves.n; i++) {
         const MoveLines *m = &L->explained->moves.v[i];
-        text_printf(t, "   %s  %s\n%s", place_text(L, m->stmt->span), source_text(L, m->stmt->span), m->lines);
+        text_printf(t, "   %s  %s\n", place_text(L, m->stmt->span), source_text(L, m->stmt->span));
+        for (const CallFrame *f = m->stmt->frame; f; f = f->outer) text_printf(t, "    in `%s`, called at %s\n", name_text(L, f->fn), place_text(L, f->call));
+        which_tile(L, m->stmt->move->src.tile);
+        if (m->stmt->move->dst.tile != m->stmt->move->src.tile) which_tile(L, m->stmt->move->dst.tile);
+        text_str(t, m->lines);
     }
     if (k->mf.checks.n || k->mf.maps.n) text_lit(t, "  checked at launch\n");
     explain_checks(&k->mf, 0, t);
-    for (uint32_t i = 0; i < k->mf.maps.n; i++) print_map_rules(L, &k->mf.maps.v[i]);
+    for (uint32_t i = 0; i < k->mf.maps.n; i++) print_map_rules(L, i);
     if (k->zero_bytes) text_printf(t, "  block of zeros: %u bytes\n", k->zero_bytes);
 }

@@ -10,7 +10,7 @@ const char *explain_completes(Lower *L, const MoveInfo *mi)
 {
     const Ring *r = &L->sched->rings[mi->tile->index];
     if (!mi->load) return "role work, bulk group of the turn";
-    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone || r->kept ? "work" : "load", r->full == BAR_NONE ? "?" : L->ir->bars.v[r->full].name);
+    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone || r->kept ? "work" : "load", r->full == BAR_NONE ? "?" : L->explained->bars[r->full]);
 }
 
 static void dealing(Lower *L, const Pipe *p)
@@ -72,9 +72,8 @@ static void fans(Lower *L, const Ring *r)
 static void ring(Lower *L, const Ring *r)
 {
     Text *t = L->plan;
-    const IrBuf *b = &L->ir->bufs.v[r->buf];
-    text_printf(t, "    %s: ", r->tile ? name_text(L, r->tile->name) : b->name);
-    if (r != r->home) text_printf(t, "in the %u slot%s of %s", r->slots, r->slots == 1 ? "" : "s", b->name);
+    text_printf(t, "    %s: ", r->tile && r != r->home ? name_text(L, r->tile->name) : L->explained->bufs[r->buf]);
+    if (r != r->home) text_printf(t, "in the %u slot%s of %s", r->slots, r->slots == 1 ? "" : "s", L->explained->bufs[r->buf]);
     else text_printf(t, "%u slot%s", r->slots, r->slots == 1 ? "" : "s");
     if (r->inner > 1) text_printf(t, " of %u tiles", r->inner);
     text_printf(t, ", filled by %s", AGENTS[r->filler]);
@@ -96,7 +95,7 @@ static const char *barrier_of(const Lower *L, const Planned *p)
     uint32_t bar = p->tm && s->tmem.done ? s->tmem.done->full : 0;
     if (!L->derived) bar = p->st->move->barrier->index;
     else if (!p->tm) bar = p->st->move->reduce >= 0 ? p->dst->sum : p->dst->full;
-    return L->ir->bars.v[bar].name;
+    return L->explained->bars[bar];
 }
 
 void explain_moves(Lower *L)

@@ -174,6 +174,11 @@ IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span)
     return o;
 }
 
+void ir_call_notes(Diags *d, Diag *g, const IrKernel *k, uint32_t call)
+{
+    for (; call; call = k->calls.v[call - 1].outer) diag_note(d, g, k->calls.v[call - 1].span, "in `%s`, called here", k->calls.v[call - 1].fn);
+}
+
 void ir_put(Arena *a, IrOp *op, IrArg arg)
 {
     uint32_t n = op->nargs;

@@ -92,6 +92,7 @@ typedef struct IrOp {
     uint8_t agent;  /* in the tree: number of the role that does it, from 1; 0: all that need it */
     bool any_order; /* a store by `overlap any`: it may come before or after other writes of the same bytes */
     Span span;          /* the source statement, {0,0} for what the compiler adds */
+    uint32_t call;      /* of a function, that it stands in: IrKernel.calls, from 1; 0: none */
     IrArg *args;
 } IrOp;
 
@@ -116,6 +117,7 @@ typedef struct IrBar {
     uint32_t count;  /* arrivals per phase */
     uint32_t offset; /* in the CTA's dynamic shared memory, 8 bytes a slot, set by plan/memory.c */
     bool derived;    /* made by the compiler */
+    bool free;       /* the source says that its first phases are over from the start */
     uint16_t ring;   /* tells of generations of that ring, from 1; 0: none */
     Span span;
 } IrBar;
@@ -172,6 +174,12 @@ typedef struct IrRole {
     VEC(IrOp) ops;
 } IrRole;
 
+typedef struct IrCall { /* that was inlined */
+    Span span;
+    const char *fn;
+    uint32_t outer; /* the call that it stands in, from 1; 0: none */
+} IrCall;
+
 typedef struct IrKernel {
     MfKernel mf; /* parameters, maps, checks, grid, cluster, threads, smem */
     Name name;
@@ -184,6 +192,7 @@ typedef struct IrKernel {
     VEC(const char *) value_names; /* hint for printing, may be NULL; same length */
     VEC(IrPlan) plans;
     VEC(IrRing) rings;
+    VEC(IrCall) calls;
     IrRole tree; /* of derived schedules: the program in its order, all agents' ops; roles are made of it (project.c) */
     /* init: run by all threads before the roles, which see its values; exit: after them. Their elected thread is that of
      * the first role: where nobody else runs, no synchronisation lies between. */
@@ -208,6 +217,7 @@ IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span);
 void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm);
 void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id);
 void ir_put(Arena *a, IrOp *op, IrArg arg);
+void ir_call_notes(Diags *d, Diag *g, const IrKernel *k, uint32_t call); /* the calls that an op stands in */
 #define IR_KEY(key) (UINT64_C(1) << (key)) /* a set of keys */
 extern const uint8_t IR_LX_OPS[IR_OP_COUNT]; /* the LxOp that does the same to 64 bits; LX_CONST: none does */
 extern const uint64_t IR_OP_KEYS[]; /* by op: bits of the keys in its row of ops.def; no other is looked for */
@@ -257,6 +267,8 @@ const IrRole *ir_body(const IrKernel *k, uint32_t i);
 void ir_print(Text *out, const IrModule *m, Sources *sources);
 /* The same with the trees of derived schedules in the place of the roles' bodies; other kernels are left out. */
 void ir_print_tree(Text *out, const IrModule *m, Sources *sources);
+/* By number: as the text has them, where two things of a kind have one name. */
+const char **ir_distinct_names(Arena *a, const IrKernel *k, IrArgKind kind);
 void ir_print_op(Text *out, const IrKernel *k, const IrOp *op);
 /* Reads the text form. Errors go to d (E0662, E069x); returns NULL after an error. print(read(print(m))) == print(m). */
 IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);

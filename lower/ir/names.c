@@ -72,32 +72,45 @@ static const char *name_of(const Things *all, uint32_t i)
 }
 
 /* `used`, by number: which there are; NULL: all. What has no name stays without one if not all are used. */
-static const char **made_unique(Filter *f, unsigned kind, const bool *used)
+static const char **distinct(Arena *a, const IrKernel *k, unsigned kind, const bool *used)
 {
-    Things all = things(f->k, kind);
-    const char **shown = arena_array(f->arena, const char *, all.n), **given = arena_array(f->arena, const char *, all.n);
-    Names *seen = names_new(f->arena);
+    Things all = things(k, kind);
+    const char **shown = arena_array(a, const char *, all.n), **given = arena_array(a, const char *, all.n);
+    Names *seen = names_new(a);
     VEC(uint32_t) next = {0}; /* by name: number to try for the next one of that name, 0 before the first */
     for (uint32_t i = 0; i < all.n; i++) {
         given[i] = used && !used[i] ? NULL : name_of(&all, i);
         if (given[i] == NULL) given[i] = "";
         names_intern(seen, given[i], strlen(given[i]));
     }
-    for (uint32_t i = 0; i < names_count(seen); i++) vec_push(f->arena, &next, 0);
+    for (uint32_t i = 0; i < names_count(seen); i++) vec_push(a, &next, 0);
     for (uint32_t i = 0; i < all.n; i++) {
         const char *name = given[i];
         if (*name == 0 && used) continue;
         Name id = names_find(seen, name, strlen(name));
         while (next.v[id - 1]) {
-            const char *numbered = arena_printf(f->arena, "%s.%u", name, next.v[id - 1]++);
+            const char *numbered = arena_printf(a, "%s.%u", name, next.v[id - 1]++);
             if (names_find(seen, numbered, strlen(numbered))) continue;
             names_intern(seen, numbered, strlen(numbered));
             name = numbered;
             break;
         }
         if (next.v[id - 1] == 0) next.v[id - 1] = 2;
-        shown[i] = displayed(f, name);
+        shown[i] = name;
     }
+    return shown;
+}
+
+const char **ir_distinct_names(Arena *a, const IrKernel *k, IrArgKind kind)
+{
+    return distinct(a, k, kind, NULL);
+}
+
+static const char **made_unique(Filter *f, unsigned kind, const bool *used)
+{
+    const char **shown = distinct(f->arena, f->k, kind, used);
+    for (uint32_t i = 0; i < things(f->k, kind).n; i++)
+        if (shown[i]) shown[i] = displayed(f, shown[i]);
     return shown;
 }
 

@@ -26,6 +26,7 @@ struct Checks { /* of the launch: numbers from 1, 0: none */
 };
 struct Explained {
     VEC(MoveLines) moves;
+    const char **bufs, **bars, **maps; /* by number: names of their own */
 };
 
 /* Says why; false. label: what stands at `cause`, NULL: nothing. */

@@ -174,11 +174,8 @@ static uint64_t wavefronts_at_least(const IrPlan *p)
     return p->xform == IRX_FILL ? n : n + (elements * size_of(&p->src) + 127) / 128;
 }
 
-bool threads_plan(Arena *a, IrPlan *p, const char **why)
+static bool search(Search *s, IrPlan *p, const char **why)
 {
-    *why = plan_fits(a, p);
-    if (*why) return false;
-    Search *s = arena_new(a, Search);
     *s = (Search){.p = p, .ideal = wavefronts_at_least(p)};
     if (p->xform == IRX_TRANSPOSE) try_transposes(s);
     else try_vectors(s);
@@ -193,6 +190,16 @@ bool threads_plan(Arena *a, IrPlan *p, const char **why)
     p->vector = (uint8_t)most;
     claim_ways(p, &s->work);
     return true;
+}
+
+bool threads_plan(Arena *a, IrPlan *p, const char **why)
+{
+    *why = plan_fits(a, p);
+    if (*why) return false;
+    ArenaMark scratch = arena_mark(a);
+    bool found = search(arena_new(a, Search), p, why);
+    arena_release(a, scratch);
+    return found;
 }
 
 const char *threads_text(Arena *a, const IrPlan *p)

@@ -160,7 +160,7 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 {
     Sched *s = sched(L);
     Opnd open = s->open, sync = L->sync->guard, holds = other ? emit_not(L, cond) : cond;
-    bool followed = L->derived ? cluster_decides(L, st->value) : L->sync->many && sync_follows(L, st->value);
+    bool followed = L->derived ? cluster_decides(L, st->value) : sync_follows(L, st->value);
     if (L->derived) L->sync->block = s->depth;
     around_enter(L, st, other, followed);
     if (!L->derived && followed) L->sync->guard = emit_logic(L, IR_AND, sync, holds);

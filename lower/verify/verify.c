@@ -9,17 +9,20 @@ bool ir_has_tree_proof(const IrKernel *k)
     return k->tree.ops.n > 0 && k->tmem == 0;
 }
 
-static Span place_of(const IrKernel *k, const IrOp *op)
+/* Ops that the compiler adds stand nowhere in the source. */
+static const IrOp *placed(const IrKernel *k, const IrOp *op)
 {
     const IrOp *end = k->tree.ops.v + k->tree.ops.n;
-    for (const IrOp *at = op; at && at < end; at++) /* ops that the compiler adds have none */
-        if (at->span.hi) return at->span;
-    return k->span;
+    for (const IrOp *at = op; at && at < end; at++)
+        if (at->span.hi) return at;
+    return NULL;
 }
 
 static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
 {
-    Diag *g = diag_at(d, f->condition == TREE_INSIDE ? E0658 : E0660, place_of(k, f->op), "%s", f->text);
+    const IrOp *at = placed(k, f->op);
+    Diag *g = diag_at(d, f->condition == TREE_INSIDE ? E0658 : E0660, at ? at->span : k->span, "%s", f->text);
+    if (at) ir_call_notes(d, g, k, at->call);
     if (f->condition == TREE_INSIDE) diag_fix(d, g, "keep the start between the ends of the tile: `min(max(start, 0), last)`, also under a condition that says so");
     if (f->condition == TREE_ENDS) diag_fix(d, g, "divide by the maximum of that and 1");
     if (f->other && f->other->span.hi) diag_label(d, g, f->other->span, "the other access");

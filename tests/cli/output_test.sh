@@ -92,4 +92,21 @@ printf '\000\377kernel' >bytes.tile
 expect 1 'bytes.tile:' --emit=ir bytes.tile
 rm -f empty.tile bytes.tile
 only_files
+# What a signal ends leaves nothing beside the output: the second one is a pipe that nobody reads.
+mkfifo pipe
+for signal in TERM HUP; do # a shell without a terminal has INT ignored in what runs beside it
+    "$TILECC" -S good.tile -MD -MF pipe -o x.ptx &
+    pid=$! n=0
+    while [ -z "$(find . -name 'x.ptx.*')" ] && [ $n -lt 100 ]; do
+        sleep 0.1
+        n=$((n + 1))
+    done
+    [ $n -lt 100 ] || fail "$signal: nothing was under construction"
+    kill -$signal $pid
+    wait $pid
+    [ $? -gt 128 ] || fail "$signal did not end it"
+    [ -z "$(find . -name 'x.ptx*')" ] || fail "$signal leaves $(find . -name 'x.ptx*')"
+done
+rm pipe
+
 finish

@@ -130,4 +130,10 @@ expect 1 'E0213.*-D bare.Q=4' run --device=sim several.tile:typed -D bare.Q=4 x=
 [ "$(grep -c E0213 err)" = 1 ] || fail "said once: $(cat err)"
 rm -f out.npy add.tile named.tile base.tile several.tile
 only_files
+# A start that only the launch knows: what it has to be, and what takes any.
+printf 'kernel pad(x: global f32[M, N], y: global f32[M, N], left: s64) grid (1) {\n    shared t: f32[32, 64];\n    move x[0, -left] -> t;\n    move t -> y[0, 0];\n}\n' >pad.tile
+expect 0 '' run --device=sim pad.tile 'x=f32[8,16]~iota' 'y=f32[M,N]' left=4
+expect 2 'E1121: .*left = 3' run --device=sim pad.tile 'x=f32[8,16]~iota' 'y=f32[M,N]' left=3
+contains err '^fix: write `via threads` behind the move: threads begin at any place$'
+
 finish

@@ -1065,3 +1065,46 @@ for n in 2 3 5; do
 done
 make f4 5,60 a
 case_ $meeting:first_row x="$work/a.npy" y="f32[5,60]:$work/b.npy" && same a b
+
+# ---- numbers that several indices make; what conditions say of both ----
+split=tests/golden/independence/numbers.tile
+make u2 200,320 a
+constant u4 1 1 count
+case_ $split:rows x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 && same a b
+case_ $split:groups x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 g=3 && same a b
+case_ $split:pairs x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 && same a b
+case_ $split:data x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 first=0 count="$work/count.npy" && same a b
+make u2 200,1024 a
+case_ $split:constant x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" && same a b
+case_ $split:backwards x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" G=7 && for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do block a b 0,$((64 * i)) 200,64 0,$((64 * (15 - i))); done
+tie=tests/golden/independence/ties.tile
+make u2 192,192 a
+for kernel in from_there by_ctas; do
+    case_ $tie:$kernel x="$work/a.npy" y="bf16[192,192]:$work/b.npy" && for to in 0,64 0,128 64,128; do
+        block a b $to 64,64 $to && block a b $to 64,64 ${to#*,},${to%,*}
+    done
+done
+"$TILECC" run --device=sim:fast examples/transpose.tile src="$work/a.npy" dst="bf16[192,192]:$work/c.npy" >/dev/null || failed=$((failed + 1))
+for kernel in symmetric in_place; do
+    case $kernel in symmetric) y="y=bf16[192,192]:$work/b.npy" out= ;; *) y= out=":$work/b.npy" ;; esac
+    # shellcheck disable=SC2086
+    case_ $tie:$kernel x="$work/a.npy$out" $y && for from in 0,64 0,128 64,128; do
+        block a b $from 64,64 $from && block c b ${from#*,},${from%,*} 64,64 ${from#*,},${from%,*}
+    done
+done
+
+# ---- barriers of one thread under conditions ----
+under=tests/golden/sync/conditions.tile
+for shape in 1,256 3,1040 2,768; do
+    make u1 $shape a
+    case_ $under:ahead x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+done
+make u1 3,1024 a
+case_ $under:four x="$work/a.npy" y="u8[3,1024]:$work/b.npy" && same a b
+make u1 1040 a
+make u1 1040 z
+make u4 5 k
+case_ $under:branches x="$work/a.npy" z="$work/z.npy" y="u8[1040]:$work/b.npy" && block a b 0 256 0 && block z b 256 256 256 && block a b 1024 16 1024
+case_ $under:launch x="$work/a.npy" z="$work/z.npy" y="u8[1040]:$work/b.npy" f=3 && block z b 256 256 256
+case_ $under:launch x="$work/a.npy" z="$work/z.npy" y="u8[1040]:$work/b.npy" f=4 && block z b 256 256 256 && block a b 0 256 0
+case_ $under:data x="$work/a.npy" z="$work/k.npy" y="u8[1040]:$work/b.npy" && block a b 768 272 768

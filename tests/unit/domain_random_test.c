@@ -399,18 +399,31 @@ static void random_statements(void **state)
 }
 
 /* Boxes: every pair of teams and of loop indices, sizes 1..4. */
+enum { HOLDS = 2 };
 typedef struct BoxCase {
     int start[2], extent[2];
+    int holds[HOLDS]; /* >= 0 where it is touched */
+    int nholds;
 } BoxCase;
 
 /* Within 0 .. size - 1 of each dimension; size 0: of all numbers. */
-static bool apart_within(Domain *d, Arena *arena, const DomBox box[2], const int64_t *size, const Atom *team, int nteam)
+static bool apart_within(const Case *c, Arena *arena, const DomBox box[2], const BoxCase b[2], const int64_t *size, const Atom *team, bool *here)
 {
     const char *why;
+    Poly holds[2][HOLDS];
+    Domain *d = c->d;
+    DomPair p = {.naxes = box[0].rank, .team = team, .nteam = 2};
     DomAxis axis[2];
     for (int i = 0; i < box[0].rank; i++)
         axis[i] = (DomAxis){.name = "a dimension", .start = {box[0].start[i], box[1].start[i]}, .extent = {box[0].extent[i], box[1].extent[i]}, .size = K(size[i])};
-    return domain_apart_teams(d, arena, &(DomPair){.axis = axis, .naxes = box[0].rank, .team = team, .nteam = nteam}, &why);
+    p.axis = axis;
+    for (int s = 0; s < 2; s++) {
+        for (int i = 0; i < b[s].nholds; i++) holds[s][i] = c->nodes[b[s].holds[i]].poly;
+        p.holds[s] = holds[s];
+        p.nholds[s] = b[s].nholds;
+    }
+    *here = domain_apart(d, &p);
+    return domain_apart_teams(d, arena, &p, &why);
 }
 
 static int step_node(Case *c, int n, int m)
@@ -459,7 +472,39 @@ static int turned(Case *c, int x, int n)
     return add_node(c, OP_ADD, rest, add_node(c, OP_SUB, one, low, 0), 0);
 }
 
+/* Quotient and remainder of one number, as if tiles were counted row by row. */
+static void counted(Case *c, BoxCase *b, const int *teams, int loop, const int *counts, int n, int m)
+{
+    static const int64_t by[] = {2, 3, 4, 6};
+    int stride = pick(4) ? counts[0] : step_node(c, n, m), at = add_node(c, OP_ADD, add_node(c, OP_MUL, loop, stride, 0), teams[0], 0);
+    if (pick(2)) at = add_node(c, OP_ADD, add_node(c, OP_MUL, at, counts[1], 0), teams[1], 0);
+    if (pick(4) == 0) at = add_node(c, OP_ADD, at, add_node(c, OP_CONST, 0, 0, pick(4)), 0);
+    int den = pick(2) ? n : add_node(c, OP_CONST, 0, 0, by[pick(4)]), s = step_node(c, n, m);
+    b->start[0] = add_node(c, OP_MUL, add_node(c, OP_DIV, at, den, 0), s, 0);
+    b->start[1] = add_node(c, OP_MUL, add_node(c, OP_MOD, at, den, 0), pick(4) ? s : step_node(c, n, m), 0);
+}
+
+/* Two of the indices, one at most, or less than, the other. */
+static void add_condition(Case *c, BoxCase *b, const int *nodes)
+{
+    int x = pick(3), y = (x + 1 + pick(2)) % 3, less = add_node(c, OP_SUB, nodes[x], nodes[y], 0);
+    b->holds[b->nholds++] = pick(2) ? less : add_node(c, OP_ADD, less, add_node(c, OP_CONST, 0, 0, pick(2) ? -1 : 1), 0);
+}
+
+/* i, j and j, i, by steps; or by what one of them and an index from there make. */
+static void swapped(Case *c, BoxCase *b, const int *nodes, int n, int m)
+{
+    int x = nodes[pick(3)], y = nodes[pick(3)], s = step_node(c, n, m);
+    if (pick(4) == 0) y = add_node(c, OP_ADD, x, y, 0);
+    x = add_node(c, OP_MUL, x, s, 0);
+    y = add_node(c, OP_MUL, y, s, 0);
+    b[0].start[0] = b[1].start[1] = x;
+    b[0].start[1] = b[1].start[0] = y;
+    for (int k = 0; k < 4; k++) b[k / 2].extent[k % 2] = pick(2) ? s : add_node(c, OP_CONST, 0, 0, 1);
+}
+
 typedef struct Touched {
+    bool holds;
     int64_t team[2];
     int64_t lo[2], hi[2];
 } Touched;
@@ -480,6 +525,8 @@ static size_t touched_by(Case *c, const BoxCase *b, int rank, Touched *out, size
         if (first_out || n == max) return n;
         eval_nodes(c, 0, c->nnodes);
         Touched *t = &out[n++];
+        t->holds = true;
+        for (int k = 0; k < b->nholds; k++) t->holds = t->holds && c->value[b->holds[k]] >= 0;
         for (int k = 0; k < 2; k++) t->team[k] = c->base_value[2 + k];
         for (int k = 0; k < rank; k++) {
             t->lo[k] = c->value[b->start[k]];
@@ -507,7 +554,7 @@ static void random_boxes_case(Arena *arena)
     }
     for (int i = 0; i < 3; i++)
         if (pick(4) == 0) nodes[i] = turned(&c, nodes[i], grid[i]);
-    BoxCase b[2] = {{{0}, {0}}, {{0}, {0}}};
+    BoxCase b[2] = {{.nholds = 0}, {.nholds = 0}};
     DomBox box[2];
     int rank = 1 + pick(2);
     box[0].rank = box[1].rank = rank;
@@ -525,6 +572,15 @@ static void random_boxes_case(Arena *arena)
         int s = pick(2);
         b[s].start[k] = pick(2) ? zero : random_start(&c, nodes, nodes[2], n, m);
     }
+    if (rank == 2 && pick(3) == 0) {
+        counted(&c, &b[0], nodes, nodes[2], grid, n, m);
+        if (pick(4)) memcpy(b[1].start, b[0].start, sizeof b[1].start);
+    } else if (rank == 2 && pick(3) == 0) {
+        swapped(&c, b, nodes, n, m);
+    }
+    for (int s = 0; s < 2; s++)
+        while (b[s].nholds < HOLDS && pick(3) == 0) add_condition(&c, &b[s], nodes);
+    if (pick(3) == 0 && b[0].nholds) b[1].holds[0] = b[0].holds[0], b[1].nholds = b[1].nholds ? b[1].nholds : 1;
     for (int s = 0; s < 2; s++) {
         for (int k = 0; k < rank; k++) {
             box[s].start[k] = c.nodes[b[s].start[k]].poly;
@@ -532,8 +588,7 @@ static void random_boxes_case(Arena *arena)
         }
     }
     const int64_t size[2] = {pick(2) ? pick(12) : 0, pick(2) ? pick(6) : 0};
-    bool teams_apart = apart_within(d, arena, box, size, atoms, 2);
-    bool apart = domain_disjoint(d, &box[0], &box[1]);
+    bool apart, teams_apart = apart_within(&c, arena, box, b, size, atoms, &apart);
     apart_total += teams_apart;
     if (!teams_apart && !apart) return;
     static Touched x[256], y[256];
@@ -543,7 +598,7 @@ static void random_boxes_case(Arena *arena)
             for (size_t i = 0; i < nx; i++) {
                 for (size_t j = 0; j < ny; j++) {
                     bool same = memcmp(x[i].team, y[j].team, sizeof x[i].team) == 0;
-                    bool overlap = true;
+                    bool overlap = x[i].holds && y[j].holds;
                     bool inside = true;
                     for (int k = 0; k < rank; k++) {
                         int64_t lo = x[i].lo[k] > y[j].lo[k] ? x[i].lo[k] : y[j].lo[k], hi = x[i].hi[k] < y[j].hi[k] ? x[i].hi[k] : y[j].hi[k];
@@ -552,7 +607,7 @@ static void random_boxes_case(Arena *arena)
                     }
                     if (overlap && inside && !same && teams_apart)
                         explain(&c, "domain_apart_teams", b[0].start[0], b[1].start[0]);
-                    if (overlap && i == j && apart) explain(&c, "domain_disjoint", b[0].start[0], b[1].start[0]);
+                    if (overlap && i == j && apart) explain(&c, "domain_apart", b[0].start[0], b[1].start[0]);
                 }
             }
         }

@@ -19,7 +19,7 @@
 
 #include "lower/algebra/domain/inside.h"
 
-enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
+enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
 
 typedef struct Chain { /* one team index and the quotients of index + offset, by increasing divisor */
     Poly offset;
@@ -503,6 +503,26 @@ static const char *data_start(Separation *s, const DomPair *p)
     return NULL;
 }
 
+/* A quotient by what may be 0 is no number that moves by steps. */
+static const char *unknown_divisor(Separation *s, const DomPair *p)
+{
+    Domain *d = s->d;
+    for (int i = 0; i < 2 * p->naxes; i++) {
+        const DomAxis *axis = &p->axis[i / 2];
+        Poly start = poly_now(d, axis->start[i % 2]);
+        for (uint32_t t = 0; t < start.n && axis->name; t++) {
+            for (uint8_t k = 0; k < start.terms[t].natoms; k++) {
+                const AtomInfo *q = atom_info(d, start.terms[t].atoms[k]);
+                if (q->kind != ATOM_DIV || q->positive || !(q->depends & VARIES)) continue;
+                const char *by = domain_text(d, s->a, q->b);
+                return arena_printf(s->a, "in %s the start is divided by %s, which is not known to be at least 1%s", axis->name, by,
+                                    is_name(by) ? arena_printf(s->a, ": `where %s >= 1` would say so", by) : "");
+            }
+        }
+    }
+    return NULL;
+}
+
 /* Both are in loops, whose indices have values: a number of the launch is at least 1. */
 static Separation separation(Domain *d, Arena *a, const DomPair *p)
 {
@@ -510,7 +530,7 @@ static Separation separation(Domain *d, Arena *a, const DomPair *p)
     for (int i = 0; i < 2 * p->naxes; i++) {
         Poly start = poly_now(d, p->axis[i / 2].start[i % 2]);
         for (uint32_t t = 0; t < start.n; t++) {
-            for (uint8_t k = 0; k < start.terms[t].natoms && s.runs.n < LOCAL_FACTS_MAX / 2; k++) {
+            for (uint8_t k = 0; k < start.terms[t].natoms && s.runs.n < RUNS_MAX; k++) {
                 const AtomInfo *info = atom_info(d, start.terms[t].atoms[k]);
                 if (info->kind != ATOM_INDEX) continue;
                 Poly more = poly_now(d, info->b);
@@ -528,8 +548,9 @@ static bool meeting_apart(Domain *d, Arena *a, const DomPair *p)
 {
     DomPair at, aligned;
     Separation s = separation(d, a, p);
-    if (!pair_meets(d, a, &s.runs, p, &at, &aligned)) return false;
-    return always_apart(&s, &at) ||
+    bool never = false;
+    if (!pair_meets(d, a, &s.runs, p, &at, &aligned, &never)) return false;
+    return never || always_apart(&s, &at) ||
            (team_chains(&s, p->team, p->nteam) && separate(&s, &aligned, DEP_LAUNCH | VARIES | DEP_DATA, true));
 }
 
@@ -548,6 +569,7 @@ bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
     if (meeting_apart(d, a, p)) return true;
     if (s.why == NULL) s.why = data_start(&s, p);
     if (s.why == NULL) s.why = s.moves;
+    if (s.why == NULL) s.why = unknown_divisor(&s, p);
     if (together == NULL) *why = s.why; /* the digits themselves were not found */
     else if (s.why) *why = arena_printf(a, "teams with different %s are not separated: %s", together, s.why);
     else *why = arena_printf(a, "teams with different %s touch the same elements: no start depends on it", together);
@@ -562,12 +584,15 @@ DomAxis domain_number(Domain *d, Poly a, Poly b)
 
 bool domain_apart(Domain *d, const DomPair *p)
 {
+    Runs holds = {.n = 0};
+    for (int i = 0; i < p->nholds[0]; i++) runs_add(d, &holds, p->holds[0][i]);
+    for (int i = 0; i < p->nholds[1]; i++) runs_add(d, &holds, p->holds[1][i]);
     for (int i = 0; i < p->naxes; i++) {
         const DomAxis *x = &p->axis[i];
         Poly ae = poly_now(d, x->extent[0]), be = poly_now(d, x->extent[1]);
         Poly diff = poly_sub(d, x->start[0], x->start[1]);
-        if (prove_ge0(d, raw_sub(d, diff, be), PROOF_STEPS)) return true;
-        if (prove_ge0(d, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
+        if (prove_ge0_where(d, &holds, raw_sub(d, diff, be), PROOF_STEPS)) return true;
+        if (prove_ge0_where(d, &holds, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
         if (diff.bad) continue;
         if (residues_apart(&(Separation){.d = d}, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
     }

@@ -138,6 +138,8 @@ typedef struct DomPair {
     int naxes;
     const Atom *team;
     int nteam;
+    const Poly *holds[2]; /* >= 0, of A, of B */
+    int nholds[2];
 } DomPair;
 bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why);
 /* Same team, same iteration, equal indices: do they never touch the same? Also slots k % S and (k + 1) % S. */

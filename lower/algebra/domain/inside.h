@@ -6,6 +6,8 @@
  *   prove.c        x >= 0, x % m == 0, extremes
  *   boxes.c        boxes that never overlap
  *   meet.c         what two that do say of the indices
+ *   ties.c         what starts that are equal say then
+ *   numbers.c      what several indices make, and starts are digits of
  *   loops.c        forms of an index; what is made while a loop runs
  *   show.c         text and launch expressions
  *
@@ -33,13 +35,15 @@ enum {
     DERIVED_MAX = 4096,
     REPLACED_MAX = 64,
     FACTS_MAX = 16,
-    LOCAL_FACTS_MAX = 8,
+    LOCAL_FACTS_MAX = 12,
+    RUNS_MAX = 4, /* facts that separation() looks for */
     PROOF_STEPS = 96, /* atoms removed in one proof, all branches together */
     FOLD_STEPS = 24,  /* in the proofs by which quotients and minima fold */
     EXTREME_STEPS = 48,
     LOOK_MAX = 256, /* atoms looked into in one form */
     ATOM_BLOCK = 8,
-    ATOM_BUCKETS = 64
+    ATOM_BUCKETS = 64,
+    VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP /* what isn't one value for all */
 };
 #define COEF_MAX ((int64_t)1 << 61) /* sums of two coefficients never overflow */
 
@@ -69,9 +73,9 @@ typedef struct Multiple { /* x % divisor == 0 */
     Poly divisor, x;
 } Multiple;
 
-typedef struct Turned { /* an index that stands for num modulo den; flipped: for num ^ (den - 1) */
+typedef struct Turned { /* an index that stands for num modulo den; for num ^ (den - 1); for num, counted from its least value */
     Poly num, den;
-    bool flipped;
+    enum { TURNED_MODULO, TURNED_FLIP, TURNED_NOT } kind;
     Atom index;
 } Turned;
 
@@ -135,8 +139,8 @@ unsigned poly_level(Domain *d, Poly p);
 Interval poly_interval(Domain *d, Poly p);
 /* p >= 0 in at most so many steps; p current. */
 bool prove_ge0(Domain *d, Poly p, uint32_t steps);
-typedef struct Runs { /* >= 0, since loops run */
-    Poly more[LOCAL_FACTS_MAX / 2];
+typedef struct Runs { /* >= 0, since loops run, or conditions hold */
+    Poly more[LOCAL_FACTS_MAX - 4];
     uint32_t n;
 } Runs;
 bool prove_ge0_where(Domain *d, const Runs *runs, Poly p, uint32_t steps);
@@ -147,6 +151,13 @@ bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out);
 
 /* Of a pair that meets: its axes at the values that its indices have then; and such as say more of the indices, for the
  * digit method. False where nothing is known. */
-bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned);
+bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned, bool *never);
+/* What those that meet have in common of the indices, by equal starts and by what holds for both, as axes; *never: they don't meet. */
+void ties(Domain *d, const DomPair *p, DomAxis *axis, int *naxes, bool *never);
+void runs_add(Domain *d, Runs *runs, Poly p); /* p >= 0, if there is room */
+/* Starts by numbers that several indices make, which are axes as well then. */
+void numbers(Domain *d, Arena *a, const Runs *runs, DomAxis *axis, int *naxes);
+Atom turned_index(Domain *d, Turned t, Poly count); /* the one that stands for it, of so many values */
+void add_turned(Domain *d, Arena *a, DomAxis *axis, int *naxes, const char *name, Poly num, Atom index);
 
 #endif

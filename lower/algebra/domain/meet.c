@@ -50,19 +50,39 @@ static Poly flipped_by(Domain *d, Poly p, Poly den)
     return raw_plus(d, raw_sub(d, raw_add(d, p, den), raw_scale(d, poly_mod(d, p, den), 2)), -1);
 }
 
-static Atom turned(Domain *d, Poly num, Poly den, bool flipped)
+/* The index that stands for it, of so many values. */
+Atom turned_index(Domain *d, Turned t, Poly count)
 {
-    Poly low = poly_mod(d, num, den), count = den, last;
     for (uint32_t i = 0; i < d->turned.n; i++) {
-        const Turned *t = &d->turned.v[i];
-        if (poly_same(poly_now(d, t->num), num) && poly_same(poly_now(d, t->den), den) && t->flipped == flipped) return t->index;
+        const Turned *of = &d->turned.v[i];
+        if (of->kind == t.kind && poly_same(poly_now(d, of->num), t.num) && poly_same(poly_now(d, of->den), t.den)) return of->index;
     }
-    if (flipped && !domain_max(d, num, &last)) return 0;
-    if (flipped) count = raw_mul(d, den, raw_plus(d, poly_div(d, last, den), 1)); /* whole groups */
-    const char *name = domain_text(d, d->arena, flipped ? flipped_by(d, num, den) : low);
-    Turned t = {num, den, flipped, domain_index(d, name, POLY_ZERO, count, poly_depends(d, num))};
+    Poly is = t.kind == TURNED_NOT ? t.num : t.kind == TURNED_FLIP ? flipped_by(d, t.num, t.den) : poly_mod(d, t.num, t.den);
+    t.index = domain_index(d, domain_text(d, d->arena, is), POLY_ZERO, count, poly_depends(d, t.num));
     vec_push(d->arena, &d->turned, t);
     return t.index;
+}
+
+/* Who agrees in the index agrees in num. */
+void add_turned(Domain *d, Arena *a, DomAxis *axis, int *naxes, const char *name, Poly num, Atom index)
+{
+    Poly one = poly_const(d, 1);
+    Atom *agree = arena_new(a, Atom);
+    *agree = index;
+    axis[(*naxes)++] = (DomAxis){.name = name, .start = {num, num}, .extent = {one, one}, .agree = agree, .nagree = 1, .quiet = true};
+}
+
+static Atom rotated(Domain *d, Poly num, Poly den)
+{
+    return turned_index(d, (Turned){.num = num, .den = den, .kind = TURNED_MODULO}, den);
+}
+
+static Atom flipped(Domain *d, Poly num, Poly den)
+{
+    Poly last;
+    if (!domain_max(d, num, &last)) return 0;
+    Poly groups = raw_plus(d, poly_div(d, last, den), 1); /* whole ones */
+    return turned_index(d, (Turned){.num = num, .den = den, .kind = TURNED_FLIP}, raw_mul(d, den, groups));
 }
 
 /* Do all its values lie within n of each other? */
@@ -96,10 +116,10 @@ static Atom turn(const Meet *m, Poly *p, Poly *num)
             Poly n = poly_now(d, info->a), den = poly_now(d, info->b);
             poly_split(d, *p, q, &coef, &rest);
             if (!of_launch(d, den) || (!info->positive && !le(m, poly_const(d, 1), den))) continue;
-            bool rotated = poly_exact(d, coef, den, &s) && within(m, n, den);
-            Atom r = rotated || flips(d, n, den, coef, rest, &s) ? turned(d, n, den, !rotated) : 0;
+            bool whole = poly_exact(d, coef, den, &s) && within(m, n, den);
+            Atom r = whole ? rotated(d, n, den) : flips(d, n, den, coef, rest, &s) ? flipped(d, n, den) : 0;
             if (r == 0) continue;
-            is = rotated ? raw_sub(d, n, raw_atom(d, r)) : raw_plus(d, raw_sub(d, raw_add(d, n, raw_atom(d, r)), den), 1);
+            is = whole ? raw_sub(d, n, raw_atom(d, r)) : raw_plus(d, raw_sub(d, raw_add(d, n, raw_atom(d, r)), den), 1);
             *p = raw_add(d, rest, raw_mul(d, s, is));
             *num = n;
             return r;
@@ -148,7 +168,7 @@ static bool force_turned(Meet *m, int side, const Turned *t, Poly value)
 {
     Domain *d = m->d;
     Poly num = poly_now(d, t->num), lo, step, rest;
-    if (t->flipped) return force(m, side, poly_plain(num), flipped_by(d, value, t->den));
+    if (t->kind == TURNED_FLIP) return force(m, side, poly_plain(num), flipped_by(d, value, t->den));
     if (!poly_extreme(d, num, false, DEP_LAUNCH, &lo)) return false;
     Poly at = raw_add(d, lo, poly_mod(d, raw_sub(d, value, lo), t->den));
     for (uint32_t i = 0; i < num.n; i++) {
@@ -246,38 +266,30 @@ static bool values(Meet *m, Arena *a, const DomPair *p, DomPair *at, DomPair *al
 
 /* ---- rotations as axes ---- */
 
-static bool rotations(const Meet *m, Arena *a, DomPair *p)
+static void rotations(const Meet *m, Arena *a, DomAxis *axis, DomPair *p)
 {
     Domain *d = m->d;
-    DomAxis *axis = axes_copy(a, p);
     int n = p->naxes;
-    for (int i = 0; i < p->naxes; i++) {
+    for (int i = 0; i < n; i++) {
         for (int side = 0; side < 2; side++) {
             Poly start = poly_now(d, axis[i].start[side]), num;
             Atom r = 0;
-            while (!start.bad && n < DOM_AXES_MAX && (r = turn(m, &start, &num)) != 0) {
-                Atom *agree = arena_new(a, Atom);
-                *agree = r;
-                axis[n++] = (DomAxis){.name = axis[i].name,
-                                      .start = {num, num},
-                                      .extent = {poly_const(d, 1), poly_const(d, 1)},
-                                      .agree = agree,
-                                      .nagree = 1,
-                                      .quiet = true};
-            }
+            while (!start.bad && p->naxes < DOM_AXES_MAX && (r = turn(m, &start, &num)) != 0) add_turned(d, a, axis, &p->naxes, axis[i].name, num, r);
             axis[i].start[side] = start;
         }
     }
-    bool any = n > p->naxes;
     p->axis = axis;
-    p->naxes = n;
-    return any;
 }
 
-bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned)
+bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned, bool *never)
 {
     Meet *m = arena_new(a, Meet);
     *m = (Meet){.d = d, .runs = runs, .axis = axes_copy(a, p), .naxes = p->naxes};
     bool any = values(m, a, p, at, aligned);
-    return rotations(m, a, aligned) || any;
+    DomAxis *axis = axes_copy(a, aligned);
+    int n = aligned->naxes;
+    rotations(m, a, axis, aligned);
+    numbers(d, a, runs, axis, &aligned->naxes);
+    ties(d, p, axis, &aligned->naxes, never);
+    return any || aligned->naxes > n;
 }

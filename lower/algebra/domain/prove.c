@@ -225,6 +225,14 @@ bool prove_ge0_where(Domain *d, const Runs *runs, Poly p, uint32_t steps)
     return ok;
 }
 
+void runs_add(Domain *d, Runs *runs, Poly p)
+{
+    p = poly_now(d, p);
+    for (uint32_t i = 0; i < runs->n; i++)
+        if (poly_same(runs->more[i], p)) return;
+    if (!p.bad && p.n && runs->n < sizeof runs->more / sizeof *runs->more) runs->more[runs->n++] = p;
+}
+
 int prove_sign(Domain *d, Poly p)
 {
     if (prove_ge0(d, p, PROOF_STEPS)) return 1;

@@ -14,7 +14,7 @@ void sync_begin(Lower *L)
     for (uint32_t i = 0; i < k->barriers.n; i++) {
         const PBarrier *p = k->barriers.v[i];
         s->bars[i].looped = s->many;
-        vec_push(L->a, &L->ir->bars, ((IrBar){.name = name_text(L, p->name), .slots = (uint32_t)p->slots, .count = 1, .span = p->span}));
+        vec_push(L->a, &L->ir->bars, ((IrBar){.name = name_text(L, p->name), .slots = (uint32_t)p->slots, .count = 1, .free = p->is_free, .span = p->span}));
     }
 }
 
@@ -27,6 +27,7 @@ void sync_note(Lower *L, const PStmt *st)
     Explicit *e = &L->sync->bars[b->index];
     bool far = mv ? (L->cluster_size > 1 && (mv->cast || mv->barrier_peer)) || (L->k->pair && move_by_tensor_core(mv)) : st->peer != NULL;
     e->looped |= L->sched->depth > 0 || (slot && slot->op != SX_CONST);
+    for (uint32_t i = 0; i < L->sync->around.n; i++) e->looped |= L->sync->around.v[i].followed;
     e->generic |= mv && mv->kind == MOVE_FILL && mv->dst.peer;
     e->far |= far;
     L->remote |= far;

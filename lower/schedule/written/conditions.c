@@ -1,4 +1,4 @@
-/* Conditions around arrivals and waits in the roles of the source.
+/* Conditions around arrivals and waits of the source.
  *
  * A condition that the verifier can work out for every turn and CTA (of constants, indices, the rank, ends of loops), or
  * that has one value in a launch, is followed: arrivals and waits under it happen where it holds. Under other conditions

@@ -31,17 +31,23 @@ uint32_t verify_around(const Verifier *v, uint32_t op)
 }
 
 /* The statement of the op; ops that the compiler adds have none and take that of the next op that has one. */
+/* That, or one near it, which the source has; NULL: there is none. */
+static const IrOp *placed(const Verifier *v, uint32_t op)
+{
+    if (op >= v->nops) return NULL;
+    const Body *b = verify_body(v, op);
+    uint32_t at = op - b->base;
+    for (uint32_t i = at; i < b->role->ops.n; i++)
+        if (b->role->ops.v[i].span.hi) return &b->role->ops.v[i];
+    for (uint32_t i = at; i-- > 0;)
+        if (b->role->ops.v[i].span.hi) return &b->role->ops.v[i];
+    return NULL;
+}
+
 Span verify_place(const Verifier *v, uint32_t op)
 {
-    if (op < v->nops) {
-        const Body *b = verify_body(v, op);
-        uint32_t at = op - b->base;
-        for (uint32_t i = at; i < b->role->ops.n; i++)
-            if (b->role->ops.v[i].span.hi) return b->role->ops.v[i].span;
-        for (uint32_t i = at; i-- > 0;)
-            if (b->role->ops.v[i].span.hi) return b->role->ops.v[i].span;
-    }
-    return v->k->span;
+    const IrOp *at = placed(v, op);
+    return at ? at->span : v->k->span;
 }
 
 /* What the run met may be no fault of the program. */
@@ -73,6 +79,8 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", text_end(&t));
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
+    const IrOp *at = placed(v, op);
+    if (at) ir_call_notes(v->diags, g, v->k, at->call);
     if (code != E0660) note_open(v, g);
     const char *example = v->judging && !v->trusting && !v->few && code != E0660 ? launches_example(v) : NULL;
     if (example) diag_note(v->diags, g, (Span){0, 0}, "%s", example);

@@ -28,8 +28,9 @@ void walk_sources_older(Check *c, State *s, uint32_t ring)
         for (uint32_t b = 0; b < r->slots; b++) {
             uint8_t *out = outs_of(generation(&c->p, s, source, b));
             for (uint32_t j = 0; j < r->outs.n; j++) {
+                if (out[j] <= OUT_OLD) continue;
                 const TreeAccess *x = tree_out(&c->f, r, j);
-                if (x->how == TO_PEER && destination(x)->ring == ring && out[j] > OUT_OLD) out[j]--;
+                if (x->how == TO_PEER && destination(x)->ring == ring) out[j]--;
             }
         }
     }
@@ -47,15 +48,18 @@ void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a)
         state_own(&c->p, s, source);
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, source, b);
-            const uint8_t *out = outs_of(g);
+            uint8_t *out = outs_of(g);
             for (uint32_t j = 0; j < r->outs.n; j++) {
+                if (out[j] == 0) continue;
                 const TreeAccess *x = tree_out(&c->f, r, j);
-                if (out[j] == 0 || x->agent != a || x->how != TO_PEER || destination(x)->ring != ring) continue;
+                if (x->agent != a || x->how != TO_PEER || destination(x)->ring != ring) continue;
+                bool known = true, older = (uint32_t)(OUT_NEW - out[j]) >= info->slots;
                 for (int k = 0; k < KNOWERS; k++) {
                     const uint64_t *u = unknown_of(filled, a, x->rank, k);
-                    bool older = (uint32_t)(OUT_NEW - out[j]) >= info->slots;
                     if ((out[j] == OUT_NEW && has_come(&c->f, x, u, false)) || (older && has_come(&c->f, x, u, true))) set_drop(unknown_of(g, a, x->rank, k), x->over);
+                    known = known && !set_has(unknown_of(g, a, x->rank, k), x->over);
                 }
+                if (known) out[j] = 0;
             }
         }
         touch(c, s, a, source);

@@ -59,6 +59,33 @@ static void tell_other_cta(Verifier *v, Diag *g, uint32_t slot)
     }
 }
 
+/* All that counts on the barrier does so in this way. */
+static bool counted_by(const Verifier *v, uint32_t bar, IrOpcode how)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrArg *of = ir_find(v->ops[i], IRK_BAR);
+        IrOpcode op = (IrOpcode)v->ops[i]->op;
+        bool counts = v->group[i] == IRG_BARRIER && op != IR_BAR_WAIT && op != IR_BAR_INIT;
+        if (of && of->id == bar && counts) all = all && op == how;
+    }
+    return all;
+}
+
+/* Who copies into slots waits for a first one, which nobody can have given back: who is to do so waits for the copy. */
+static void tell_free(Verifier *v, Diag *g, const Thread *t)
+{
+    const Thread *user = waits_for(v, t);
+    if (g == NULL || g->fix || t->block != WAITS_PHASE || user->block != WAITS_PHASE) return;
+    uint32_t bar = verify_bar(v, t->slot);
+    const IrBar *b = &v->k->bars.v[bar];
+    const Phase *p = barrier_open(v, t->slot), *its = barrier_open(v, user->slot);
+    bool first = !b->derived && !b->free && p->number == 0 && p->parts.n == 0 && its->number == 0;
+    first = first && counted_by(v, bar, IR_BAR_ARRIVE) && counted_by(v, verify_bar(v, user->slot), IR_BAR_ARRIVE_EXPECT);
+    if (first && b->slots > 1) diag_fix(v->diags, g, "`barrier %s[%u] free;` if its slots are free at the start", b->name, b->slots);
+    else if (first) diag_fix(v->diags, g, "`barrier %s free;` if what it guards is free at the start", b->name);
+}
+
 static void report_cycle(Verifier *v, const Thread *t)
 {
     const Thread *first = t;
@@ -74,6 +101,10 @@ static void report_cycle(Verifier *v, const Thread *t)
         t = next;
     } while (t != first);
     if (g) tell_unwaited(v, g);
+    do {
+        tell_free(v, g, t);
+        t = waits_for(v, t);
+    } while (t != first);
 }
 
 /* A phase with all its arrivals, whose bytes are not those that it expects. */
