@@ -27,6 +27,7 @@ runs test_std.py numpy
 runs test_others.py numpy
 runs test_torch.py torch
 runs ../../../bench/library.py torch --small
+runs test_devices.py torch
 runs test_compile.py torch
 runs test_std_torch.py torch
 python3 -c 'import sys; import tilecc; sys.exit(not {"torch", "numpy"}.isdisjoint(sys.modules))' || fail "it imports what it need not"
