@@ -308,7 +308,7 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
  * over at the end nobody promises. */
 static bool is_trusted(const Mutant *m, const char *said)
 {
-    bool read = strncmp(said, "E1305", 5) == 0, ends = strncmp(said, "E1319", 5) == 0 || strncmp(said, "E1318", 5) == 0;
+    bool read = strncmp(said, "E1305", 5) == 0 || strncmp(said, "E1362", 5) == 0, ends = strncmp(said, "E1319", 5) == 0 || strncmp(said, "E1318", 5) == 0;
     return ((read || ends) && m->value) || strncmp(said, "E1309", 5) == 0;
 }
 
@@ -500,7 +500,7 @@ static void run_program(Judge *j, const Program *p, uint32_t share)
     j->program = p;
     snprintf(j->name, sizeof j->name, "%s%s%s", p->path, p->kernel ? ":" : "", p->kernel ? p->kernel : "");
     j->kernel = load(j, p);
-    if (j->trees && (j->kernel->tree.ops.n == 0 || j->kernel->tmem)) { /* nothing that the checker of trees proves */
+    if (j->trees && j->kernel->tree.ops.n == 0) { /* nothing that the checker of trees proves */
         arena_release(&j->program_arena, mark);
         return;
     }

@@ -74,6 +74,13 @@ static bool is_its(const TreeAccess *x, uint32_t a, AccessHow how, bool one)
     return x->agent == a && x->how == how && (x->one || !one || how == BY_COMMIT);
 }
 
+/* all: each of its threads has waited. */
+static void know_over(Check *c, Generation g, const TreeAccess *x, uint32_t cta, bool all)
+{
+    set_drop(unknown_of(g, x->agent, cta, THE_ONE), x->over);
+    if (all || alone(c, x->agent)) set_drop(unknown_of(g, x->agent, cta, ALL_THREADS), x->over);
+}
+
 void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool one)
 {
     Set rings = rings_of(&c->p, s, a, OUT);
@@ -88,8 +95,8 @@ void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool 
                 const TreeAccess *x = tree_out(&c->f, r, j);
                 if (out[j] && is_its(x, a, how, one) && OUT_NEW - out[j] >= age) {
                     bool thread = x->one || alone(c, a);
-                    if (thread) set_drop(unknown_of(g, a, x->rank, THE_ONE), x->over);
-                    if (alone(c, a)) set_drop(unknown_of(g, a, x->rank, ALL_THREADS), x->over);
+                    for (uint32_t t = 0; t < r->ctas && thread; t++)
+                        if (how == BY_COMMIT ? c->f.committer[t] == x->rank + 1 : t == x->rank) know_over(c, g, x, t, how == BY_COMMIT && !one);
                     out[j] = thread ? 0 : OUT_WAITED; /* each thread knows it of its own: until they come together */
                 }
                 left |= out[j] && x->agent == a;
@@ -108,8 +115,11 @@ void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
         state_own(&c->p, s, i);
         for (uint32_t b = 0; b < r->slots; b++) {
             uint8_t *out = outs_of(generation(&c->p, s, i, b));
-            for (uint32_t j = 0; j < r->outs.n; j++)
-                if (out[j] > OUT_OLD && is_its(tree_out(&c->f, r, j), a, how, one)) out[j]--;
+            for (uint32_t j = 0; j < r->outs.n; j++) {
+                const TreeAccess *x = tree_out(&c->f, r, j);
+                bool happens = tree_when(&c->f, tree_op(&c->f, c->at), x->rank) == WHEN_ALWAYS;
+                if (out[j] > OUT_OLD && happens && is_its(x, a, how, one)) out[j]--;
+            }
         }
     }
 }
@@ -134,7 +144,11 @@ void walk_together(Check *c, State *s, uint32_t a)
                 Set one = unknown_of(g, a, t, THE_ONE), all = unknown_of(g, a, t, ALL_THREADS);
                 const uint64_t *own = r->own + (a * r->ctas + t) * r->words;
                 if (marks(g)->apart & bit(a)) set_drop(one, free_bit(t));
-                for (uint32_t w = 0; w < r->words; w++) all[w] = one[w] &= all[w] & ~own[w];
+                for (uint32_t w = 0; w < r->words; w++) {
+                    uint64_t fences = r->tensor ? all[w] & r->fences[w] : 0; /* each thread has its own there */
+                    one[w] &= all[w] & ~own[w];
+                    all[w] = one[w] | fences;
+                }
             }
             marks(g)->apart &= (uint8_t)~bit(a);
             marks(g)->late &= (uint8_t)~bit(a);
@@ -144,18 +158,19 @@ void walk_together(Check *c, State *s, uint32_t a)
 }
 
 /* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
-void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space)
+void walk_fence(Check *c, State *s, uint32_t a, bool one, bool tensor, uint32_t space)
 {
     Set rings = rings_of(&c->p, s, a, UNFENCED);
     for (uint32_t i = 0; space != IRS_GLOBAL && (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
         const TreeRing *r = &c->f.ring[i];
         uint64_t left = 0;
+        if (r->tensor != tensor) continue;
         state_own(&c->p, s, i);
         for (uint32_t b = 0; b < r->slots; b++) {
             for (uint32_t t = 0; t < r->ctas * KNOWERS; t++) {
                 Set u = unknown_of(generation(&c->p, s, i, b), a, t / KNOWERS, t % KNOWERS);
                 bool knows = t % KNOWERS == THE_ONE || !one || alone(c, a);
-                const uint64_t *own = r->own_fences[one] + (a * r->ctas + t / KNOWERS) * r->words, *slot = needs_of(r, free_bit(t / KNOWERS));
+                const uint64_t *own = r->own_fences[one] + (a * r->ctas + t / KNOWERS) * r->words, *slot = tensor ? r->fences : needs_of(r, free_bit(t / KNOWERS));
                 for (uint32_t w = 0; w < r->words; w++) {
                     uint64_t behind = slot[w] & (own[w] | (knows ? ~(u[w] << 1) : 0));
                     if (space != IRS_CLUSTER) behind &= ~r->far_fences[w]; /* written by other CTAs */
@@ -166,5 +181,57 @@ void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space)
         }
         touch(c, s, a, i);
         if (left == 0) set_drop(rings, i);
+    }
+}
+
+/* ---- pairs ---- */
+
+static Set told(Generation g, const TreeRing *by, uint32_t e, uint32_t cta)
+{
+    return unheard_of(g, g.r->nevents + by->messages + e, cta);
+}
+
+void walk_untold(Check *c, State *s, uint32_t ring)
+{
+    const TreeRing *by = &c->f.ring[ring];
+    for (uint32_t i = 0; i < c->f.nrings; i++) {
+        const TreeRing *r = &c->f.ring[i];
+        if (!r->paired) continue;
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) memset(told(generation(&c->p, s, i, b), by, 0, 0), UINT8_MAX, (size_t)by->nevents * r->ctas * r->words * sizeof(uint64_t));
+    }
+}
+
+void walk_tell(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < c->f.nrings; i++) {
+        const TreeRing *r = &c->f.ring[i];
+        if (!r->paired || !(r->used & bit(a))) continue;
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            Generation g = generation(&c->p, s, i, b);
+            Set t = told(g, &c->f.ring[ring], e, to);
+            const uint64_t *known = unknown_of(g, a, from, THE_ONE);
+            for (uint32_t w = 0; w < r->words; w++) t[w] &= known[w];
+        }
+    }
+}
+
+/* But for fences in tensor memory, which are each thread's. */
+void walk_hear(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, bool one)
+{
+    for (uint32_t i = 0; i < c->f.nrings; i++) {
+        const TreeRing *r = &c->f.ring[i];
+        if (!r->paired) continue;
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            for (uint32_t t = 0; t < r->ctas; t++) {
+                Generation g = generation(&c->p, s, i, b);
+                const uint64_t *heard = told(g, &c->f.ring[ring], e, t);
+                for (int k = 0; k < (one ? ALL_THREADS : knowers_of(r, a)); k++)
+                    for (uint32_t w = 0; w < r->words; w++) unknown_of(g, a, t, k)[w] &= heard[w] | (r->tensor ? r->fences[w] : 0);
+            }
+        }
+        touch(c, s, a, i);
     }
 }

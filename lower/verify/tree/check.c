@@ -8,7 +8,7 @@ COLD static void fail(Check *c, TreeCondition condition, int64_t ring, const Tre
 {
     if (c->failed || c->without >> condition & 1) return;
     c->failed = true;
-    if (ring != NO_RING) text = arena_printf(c->f.a, "%s: %s", c->f.k->rings.v[ring].name, text);
+    if (ring != NO_RING) text = arena_printf(c->f.a, "%s: %s", c->f.ring[ring].name, text);
     *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL, text};
 }
 
@@ -60,7 +60,7 @@ static uint32_t counts_at(Check *c, uint32_t ring, const IrOp *op, uint32_t s)
 static void beside(Check *c, Generation g, const TreeAccess *x, const uint64_t *left)
 {
     const TreeRing *r = g.r;
-    bool fences = is_copy(x) && !x->generic;
+    bool fences = r->tensor || (is_copy(x) && !x->generic);
     const uint64_t *slot = needs_of(r, free_bit(x->at));
     if (set_has(left, free_bit(x->at))) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
     for (uint32_t w = 0; w < r->words && !c->failed; w++) {
@@ -69,7 +69,7 @@ static void beside(Check *c, Generation g, const TreeAccess *x, const uint64_t *
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
             const TreeAccess *y = tree_access_of(&c->f, r, at);
             if (!tree_conflict(&c->f, x, y)) continue;
-            if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, "copied, with no fence behind what threads wrote");
+            if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
             else fail(c, TREE_BESIDE, x->ring, y, "touched beside an access that may be under way");
         }
     }
@@ -98,7 +98,7 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
     }
     for (uint32_t i = 0; i < g.r->frees.n; i++)
         if (marks(g)->released & bit(g.r->frees.v[i].agent)) add_both(said_of(g, i), x);
-    for (uint32_t i = 0; i < g.r->nevents * ctas; i++) add_both(unheard_of(g, 0, i), x);
+    for (uint32_t i = 0; i < g.r->hears * ctas; i++) add_both(unheard_of(g, 0, i), x);
     for (uint32_t i = 0; i < g.r->senders.n; i++)
         if (set_has(part_of(g, i), SPOKEN)) add_both(part_of(g, i), x);
     touch(c, s, x->agent, x->ring);
@@ -113,11 +113,11 @@ static void access(Check *c, State *s, const TreeAccess *x)
     Generation g = now(c, s, x->ring, x->agent);
     Set knows = unknown(g, x);
     if (x->astray) fail(c, TREE_COUNT, x->ring, NULL, "which CTA is filled is not known");
-    if (x->how != OF_EVENT) beside(c, g, x, knows);
-    for (uint32_t a = 0; a < c->f.k->roles.n && x->event; a++)
+    if (has_bytes(x)) beside(c, g, x, knows);
+    for (uint32_t a = 0; a < c->f.k->roles.n && x->event && is_copy(x); a++)
         if (r->waits[a] & ~marks(g)->missed[a] & (1u << (x->event - 1))) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");
     note(c, s, g, x);
-    if (x->event == 0) return;
+    if (x->event == 0 || !is_copy(x)) return;
     Set part = part_of(g, x->sender);
     set_drop(part, SILENT);
     set_add(part, SPOKEN);
@@ -237,6 +237,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
     if (!releaser && r->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     state_begin(&c->p, s, ring);
+    if (r->bare) walk_untold(c, s, ring);
     if (later == r->ctas) marks(g)->apart = bit(a);
     for (uint32_t t = 0; t < r->ctas; t++) know(c, g, op, t);
     touch(c, s, a, ring);
@@ -273,6 +274,7 @@ static void await(Check *c, State *s, const IrOp *op)
     if (marks(g)->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
+        if (g.r->bare && set_has(heard, open_bit(g.r, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
         for (int k = 0; k < (one ? ALL_THREADS : knowers_of(g.r, a)); k++) {
             Set u = unknown_of(g, a, t, k);
             for (uint32_t w = 0; w < g.r->words; w++) u[w] &= heard[w] & ~bound[w];
@@ -281,6 +283,7 @@ static void await(Check *c, State *s, const IrOp *op)
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
     if (!one) marks(g)->late |= bit(a);
     touch(c, s, a, ring);
+    if (g.r->bare) walk_hear(c, s, ring, e, a, one);
     walk_sources_over(c, s, ring, a);
 }
 
@@ -312,10 +315,12 @@ static void publish(Check *c, State *s, const IrOp *op)
         for (uint32_t t = 0; t < c->f.ctas; t++) {
             if (!(at >> t & 1)) continue;
             arrive(c, ring, want < ARRIVALS ? want : ARRIVALS, few_of(g, e) + t, most_of(g, e) + t);
-            /* Who awaits the event itself has seen it come in generation n - S, here. Order between a pair is the graph's to prove. */
-            bool seen = t == b ? g.r->waits[a] >> e & 1 && !(g.r->remote >> e & 1) : c->f.k->tmem != 0;
+            /* Who awaits the event itself has seen it come in generation n - S, here; elsewhere it has come if all its arrivals have, and
+             * await() asks that one of those of n knows who has awaited it. */
+            bool seen = t == b ? g.r->waits[a] >> e & 1 && !(g.r->remote >> e & 1) : g.r->bare && !set_has(known, free_bit(t));
             if (set_has(known, t == b ? free_bit(t) : open_bit(g.r, t)) && !seen) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
             meet(g, unheard_of(g, e, t), known);
+            if (g.r->bare) walk_tell(c, s, ring, e, a, b, t);
         }
     }
     marks(g)->arrived[e] |= bit(a);
@@ -373,7 +378,7 @@ static void ring_op(Check *c, State *s, const IrOp *op)
     default: break;
     }
     if (op->op == IR_TC_COMMIT) walk_older(c, s, op->agent - 1u, BY_COMMIT, true);
-    if (op->op == IR_AWAIT && c->f.ring[at->ring - 1].commits >> (at->event - 1) & 1) walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
+    if (op->op == IR_AWAIT && c->f.ring[at->ring - 1].commits >> (at->event - 1) & 1) walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, tree_by_one(&c->f, op));
 }
 
 static void step(Check *c, State *s, uint32_t i)
@@ -388,7 +393,11 @@ static void step(Check *c, State *s, uint32_t i)
     case IR_GRP_WAIT: walk_over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm, tree_by_one(&c->f, op)); break;
     case IR_CTA_SYNC:
     case IR_WARP_SYNC: walk_together(c, s, a); break;
-    case IR_FENCE_ASYNC: walk_fence(c, s, a, op->elect, ir_find(op, IRK_SPACE)->id); break;
+    case IR_FENCE_ASYNC: walk_fence(c, s, a, op->elect, false, ir_find(op, IRK_SPACE)->id); break;
+    case IR_TC_FENCE:
+        if (ir_find(op, IRK_ORDER)->id == IRD_AFTER) walk_fence(c, s, a, op->elect, true, 0);
+        else walk_over(c, s, a, BY_LANES, OUT_NEW - OUT_OPEN, tree_by_one(&c->f, op));
+        break;
     default: ring_op(c, s, op); break;
     }
 }
@@ -481,6 +490,7 @@ static void across(Check *c)
     if (!tree_draws(&c->f, &at)) fail_at(c, at, TREE_ENDS, "nothing shows that what is drawn ends this loop, or that it is drawn as often as it says");
     if (!tree_alike(&c->f, &at)) fail_at(c, at, TREE_COUNT, "CTAs of a cluster may not come here as often as those that they reach");
     if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");
+    if (!tree_frees(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "tensor memory may be freed while it is in use");
     if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "a CTA may begin, or leave, while others reach into it");
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         if (!tree_bytes(&c->f, i)) fail(c, TREE_BYTES, i, NULL, "it is not certain that as many bytes come as are announced");
@@ -488,14 +498,14 @@ static void across(Check *c)
     for (uint32_t x = 0; x < c->f.access.n; x++) {
         const TreeAccess *a = &c->f.access.v[x];
         c->at = a->op;
-        if (a->how != OF_EVENT && !tree_inside(&c->f, a)) fail(c, TREE_INSIDE, a->ring, NULL, outside(c, a));
+        if (has_bytes(a) && !tree_inside(&c->f, a)) fail(c, TREE_INSIDE, a->ring, NULL, outside(c, a));
     }
 }
 
 static void at_end(Check *c, State *s)
 {
     c->at = UINT32_MAX;
-    for (uint32_t i = 0; i < c->f.k->rings.n && !c->failed; i++) {
+    for (uint32_t i = 0; i < c->f.nrings && !c->failed; i++) {
         const TreeRing *r = &c->f.ring[i];
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, i, b);

@@ -191,12 +191,13 @@ bool tree_alike(TreeFacts *f, const IrOp **where)
     f->unlike = t.value;
     bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
     for (uint32_t i = 0; i < f->tree->ops.n; i++)
-        for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
+        for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(f, tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
     across[0] = false;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         *where = tree_op(f, i);
-        for (uint32_t k = 0; k < (*where)->nargs; k++)
-            if (across[ring_of(f, &(*where)->args[k])] && f->at[i].around && t.block[f->at[i].around - 1]) return false;
+        bool reaches = tree_reaches_others(f, *where);
+        for (uint32_t k = 0; k < (*where)->nargs; k++) reaches |= across[ring_of(f, &(*where)->args[k])];
+        if (reaches && f->at[i].around && t.block[f->at[i].around - 1]) return false;
     }
     return true;
 }

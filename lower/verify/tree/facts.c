@@ -3,6 +3,7 @@
 #include "lang/lang.h"
 #include "lang/map_rules.h"
 #include "lower/ir/ops.h"
+#include "lower/ir/tensor_memory.h"
 
 void tree_wrong(TreeFacts *f, uint32_t op, const char *what)
 {
@@ -111,41 +112,56 @@ static void add_readers(TreeFacts *f, uint32_t at)
     }
 }
 
-/* Of the agent in the CTA of that rank; one for each CTA whose slot it may touch. */
+bool tree_access(const TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, TreeAccess *x)
+{
+    const IrOp *op = tree_op(f, i);
+    const IrArg *object = ir_find(op, key), *turn = object ? ir_part(op, object, IRK_SLOT) : NULL;
+    if (turn == NULL || turn->kind != IRA_TURN) return false;
+    *x = (TreeAccess){.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write, .one = tree_by_one(f, op)};
+    return true;
+}
+
+void tree_access_add(TreeFacts *f, TreeAccess x, uint32_t set)
+{
+    if (is_copy(&x) && !x.generic) f->ring[x.ring].has_copies = true;
+    for (uint32_t at = 0; at < f->ctas; at++) {
+        x.at = (uint8_t)at;
+        if (set >> at & 1) vec_push(f->a, &f->access, x);
+    }
+}
+
+/* One for each CTA whose slot it may touch. */
 static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, int64_t size)
 {
     const IrOp *op = tree_op(f, i);
-    const IrArg *object = ir_find(op, key), *rop = write ? ir_find(op, IRK_ROP) : NULL;
-    const IrArg *turn = object ? ir_part(op, object, IRK_SLOT) : NULL;
-    if (turn == NULL || turn->kind != IRA_TURN) return; /* of no ring */
-    TreeAccess x = {.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write};
-    x.one = tree_by_one(f, op);
-    if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
+    const IrArg *rop = write ? ir_find(op, IRK_ROP) : NULL;
     uint32_t words, set = 1u << rank;
+    TreeAccess x;
+    if (!tree_access(f, i, rank, key, how, write, &x)) return;
+    if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = (uint8_t)(rop->id + 1);
-    place(f, &x, op, object, ir_find(op, IRK_BYTES), size);
+    place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
-    if (is_copy(&x) && !x.generic) f->ring[x.ring].has_copies = true;
     if (how == TO_EVENT && write) x.astray = !tree_reach(f, op, rank, &set);
-    for (uint32_t at = 0; at < f->ctas; at++) {
-        x.at = (uint8_t)at;
-        if (set >> at & 1 || x.astray) vec_push(f->a, &f->access, x);
-    }
+    tree_access_add(f, x, x.astray ? UINT32_MAX : set);
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
 
-/* Where other CTAs arrive who awaits the event must have done so before it comes again. */
-static void add_await(TreeFacts *f, uint32_t i, uint32_t rank)
+/* Where other CTAs arrive: who awaits the event must have done so before it comes again; and what arrives must have. */
+static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
 {
     const IrOp *op = tree_op(f, i);
     const TreeOp *at = &f->at[i];
+    uint32_t set = 1u << rank;
     if (at->event == 0 || !(f->ring[at->ring - 1].remote >> (at->event - 1) & 1)) return;
-    TreeAccess x = {.op = i, .ring = at->ring - 1, .buf = UINT32_MAX, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .at = (uint8_t)rank, .how = OF_EVENT, .one = tree_by_one(f, op)};
+    if (how == OF_ARRIVAL && (!f->ring[at->ring - 1].bare || !tree_targets(f, op, rank, &set))) return;
+    TreeAccess x = {.op = i, .ring = at->ring - 1, .buf = UINT32_MAX, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .one = tree_by_one(f, op)};
     TreePoly none;
     tree_poly(&none, 0);
     tree_place(f, &x, &none, &none);
-    vec_push(f->a, &f->access, x);
+    if (how == OF_ARRIVAL) x.event = at->event;
+    tree_access_add(f, x, set);
 }
 
 /* A copy from ring to ring: its destinations stand behind its source. */
@@ -206,13 +222,14 @@ static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
     case IR_THR_LOAD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true)); break;
     case IR_THR_STORE: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
     case IR_THR_FILL: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
-    case IR_TC_CP: add(f, i, rank, IRK_SRC, BY_COMMIT, false, 0); break;
     case IR_TC_LD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
     case IR_TC_ST: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
-    case IR_AWAIT: add_await(f, i, rank); break;
+    case IR_AWAIT: add_event(f, i, rank, OF_EVENT); break;
+    case IR_BAR_ARRIVE: add_event(f, i, rank, OF_ARRIVAL); break;
     case IR_MAP_SET: add(f, i, rank, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
     default: break;
     }
+    if (tmem_op((IrOpcode)op->op)) tree_tensor(f, i, rank);
 }
 
 /* ---- rings ---- */
@@ -233,6 +250,7 @@ static void use_ring(TreeFacts *f, uint32_t i, uint32_t ring)
     if (op->agent == 0) return; /* all that need it */
     uint32_t a = op->agent - 1u;
     r->used |= bit(a);
+    if (op->op == IR_TC_CP) r->paired = f->k->pair;
     if (op->op == IR_RELEASE) r->releases |= bit(a);
     if (op->op == IR_RELEASE && ir_find(op, IRK_RANK)) r->remote |= REMOTE_FREE;
     if (op->op == IR_AWAIT) r->waits[a] |= (uint8_t)(1u << (f->at[i].event - 1));
@@ -247,7 +265,7 @@ static void use_event(TreeFacts *f, uint32_t i, uint32_t bar)
     TreeRing *r = &f->ring[at->ring - 1];
     while (at->event == 0 || r->event[at->event - 1] != bar) at->event++;
     name_ring(f, i, at->ring - 1);
-    if (ir_op_info(op->op)->group == IRG_BARRIER && ir_find(op, IRK_RANK)) r->remote |= 1u << (at->event - 1);
+    if (ir_op_info(op->op)->group == IRG_BARRIER && tree_reaches_others(f, op)) r->remote |= 1u << (at->event - 1);
     if (op->op == IR_TC_COMMIT) r->commits |= 1u << (at->event - 1);
     if (op->op != IR_AWAIT && op->op != IR_BAR_ARRIVE && op->op != IR_TC_COMMIT) r->counts |= 1u << (at->event - 1);
 }
@@ -282,6 +300,35 @@ static void events(TreeFacts *f)
     }
 }
 
+/* Rings of the kernel, and one for each tile of tensor memory. */
+static void rings(TreeFacts *f)
+{
+    const IrKernel *k = f->k;
+    uint32_t n = k->rings.n;
+    f->ring = arena_array(f->a, TreeRing, n + k->bufs.n);
+    f->tensor_ring = arena_array(f->a, uint32_t, k->bufs.n);
+    for (uint32_t i = 0; i < n; i++) f->ring[i] = (TreeRing){.name = k->rings.v[i].name, .slots = k->rings.v[i].slots, .bare = k->pair};
+    for (uint32_t b = 0; b < k->bufs.n; b++) {
+        if (k->bufs.v[b].ring && k->bufs.v[b].ring <= n) f->ring[k->bufs.v[b].ring - 1].bare = false;
+        if (k->bufs.v[b].lanes == 0) continue;
+        f->tensor_ring[b] = f->nrings = n++;
+        f->ring[f->nrings] = (TreeRing){.name = k->bufs.v[b].name, .slots = 1, .tensor = true};
+    }
+    f->nrings = n;
+}
+
+/* Of the CTAs of a pair: which rings one of them tells the other of. */
+static void pairs(TreeFacts *f)
+{
+    for (uint32_t i = 0; i < f->nrings && f->k->pair; i++) {
+        TreeRing *r = &f->ring[i];
+        r->paired |= r->tensor || r->commits;
+        r->bare &= r->commits == 0;
+        r->messages = f->messages;
+        if (r->bare) f->messages += r->nevents;
+    }
+}
+
 static void add_release(TreeFacts *f, TreeRing *r, TreeRelease x)
 {
     for (uint32_t i = 0; i < r->frees.n; i++)
@@ -307,7 +354,7 @@ static void number_bits(TreeFacts *f, uint32_t ring)
     TreeRing *r = &f->ring[ring];
     r->ctas = f->ctas;
     for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
-    r->slots = f->k->rings.v[ring].slots;
+    r->hears = r->nevents + (r->paired ? f->messages : 0);
     releases(f, ring);
     r->base = frees_bit(r, r->frees.n + (r->frees.n + begun_bit(r, f->ctas)) % 2);
     tree_numbers(f, r);
@@ -337,14 +384,15 @@ static void add_to_sets(TreeRing *r, const TreeAccess *x)
 {
     uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
     uint64_t *needs = needs_of(r, x->how == OF_EVENT ? open_bit(r, x->at) : free_bit(x->at));
+    bool alike = x->how != TO_EVENT && !r->tensor; /* threads that fence do so for what they did themselves */
     set_add(needs, over), set_add(needs, fence);
     if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
     set_add(r->fences, fence);
     if (x->how == TO_EVENT) set_add(r->far_fences, fence);
-    if (is_copy(x) && x->how != TO_PEER) set_add(r->copies, over);
+    if (is_copy(x) && x->how != TO_PEER && x->how != BY_LANES) set_add(r->copies, over);
     if (!is_copy(x)) set_add(r->own + by, over);
-    if (x->how != TO_EVENT) set_add(r->own_fences[0] + by, fence);
-    if (x->how != TO_EVENT && x->one) set_add(r->own_fences[1] + by, fence);
+    if (alike) set_add(r->own_fences[0] + by, fence);
+    if (alike && x->one) set_add(r->own_fences[1] + by, fence);
     if (x->event) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
 }
 
@@ -363,8 +411,8 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         add_to_sets(r, x);
-        if (x->event) x->sender = sender_of(f, r, x);
-        if (x->how != BY_GROUP && x->how != BY_COMMIT && x->how != TO_PEER) continue;
+        if (x->event && is_copy(x)) x->sender = sender_of(f, r, x);
+        if (x->how != BY_GROUP && x->how != BY_COMMIT && x->how != BY_LANES && x->how != TO_PEER) continue;
         if (out[x->number] == 0) {
             vec_push(f->a, &r->outs, x->number);
             out[x->number] = r->outs.n;
@@ -376,11 +424,14 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
-    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ops = k->tree.ops.v, .asked = arena_new(a, TreeAsked), .ring = arena_array(a, TreeRing, k->rings.n), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ops = k->tree.ops.v, .asked = arena_new(a, TreeAsked), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    rings(f);
     if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) events(f);
     for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_rings(f, i);
+    if (f->wrong == NULL && f->has[IR_TC_COMMIT]) tree_commits(f);
+    pairs(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;
         tree_form(f, i);
@@ -391,6 +442,6 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     f->at[f->tree->ops.n].first = f->access.n;
     for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
     f->meets = arena_array(a, uint64_t *, f->access.n);
-    for (uint32_t r = 0; r < k->rings.n; r++) lay_out(f, r);
+    for (uint32_t r = 0; r < f->nrings; r++) lay_out(f, r);
     return true;
 }

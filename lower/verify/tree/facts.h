@@ -15,10 +15,12 @@ typedef enum AccessHow {
     BY_THREADS, /* generic proxy, over when the op is */
     TO_EVENT,   /* an asynchronous write; its bytes complete a phase */
     BY_GROUP,   /* an asynchronous read, in a bulk group */
-    BY_COMMIT,  /* .. of the tensor core, or of a shift */
+    BY_COMMIT,  /* what the tensor core does: a copy into its memory, or a shift there */
+    BY_LANES,   /* by threads in tensor memory: for others it is over behind a tc.fence before and a synchronisation */
     TO_PEER,    /* an asynchronous read, over when the write at the peer is */
     OF_MAP,     /* map.set, which fences what it writes */
-    OF_EVENT    /* an await: of no bytes, but over before the event comes again */
+    OF_EVENT,   /* an await: of no bytes, but over before the event comes again */
+    OF_ARRIVAL  /* of no bytes either: the phase at which it counts is over when all of them have come */
 } AccessHow;
 /* Of values and conditions, which are 1 where they hold: values.c. */
 enum { TREE_TERMS = 16, TREE_FACTORS = 6 };
@@ -52,13 +54,18 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     bool none;  /* surely no bytes */
-    const TreePoly *from, *to;
+    const TreePoly *from, *to; /* in tensor memory in each of its lanes, those of slots side by side */
     Interval begins, ends; /* what those are, in its CTA */
+    uint64_t lanes[2];     /* of tensor memory, a bit each */
 } TreeAccess;
 
+static inline bool has_bytes(const TreeAccess *x)
+{
+    return x->how != OF_EVENT && x->how != OF_ARRIVAL;
+}
 static inline bool is_copy(const TreeAccess *x)
 {
-    return x->how != BY_THREADS && x->how != OF_MAP && x->how != OF_EVENT;
+    return x->how != BY_THREADS && x->how != OF_MAP && has_bytes(x);
 }
 
 typedef struct TreeRelease { /* of a generation, by the agent of one CTA towards another one, or itself */
@@ -68,12 +75,18 @@ typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
     uint8_t event, agent, rank;
 } TreeSender;
 typedef struct TreeRing {
+    const char *name;
+    bool tensor; /* a tile of tensor memory: one generation, which begins when that is allocated */
+    bool bare;   /* of no tile, in a kernel of pairs: its events tell of others .. */
+    bool paired; /* .. as of this one, where a CTA acts in both */
     uint8_t used, releases;     /* agents */
     uint8_t alone;              /* agents of one thread */
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
     uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
     uint32_t nevents;
+    uint32_t hears;    /* events that tell of it: its own, and those of bare rings, each by its number there */
+    uint32_t messages; /* .. of a bare ring: the first of its events */
     uint32_t remote;   /* bits of events at which other CTAs arrive; REMOTE_FREE: of the free barrier */
     bool has_copies; /* something of it is asynchronous */
     bool sends;      /* from or to it copies to other CTAs are made from rings */
@@ -118,6 +131,7 @@ typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
     const Interval *launch; /* by expression of the launch */
     TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
     uint32_t turns; /* so often another index has been looked at */
+    bool turning;   /* one is */
 } TreeAsked;
 
 typedef VEC(const IrArg *) TreeSets; /* what a variable is given */
@@ -133,7 +147,11 @@ typedef struct TreeFacts {
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
     VEC(TreeLoop) loops;
+    uint32_t nrings;     /* of the kernel; behind them a ring for each tile of tensor memory */
     TreeRing *ring;
+    uint32_t *tensor_ring; /* by buffer in tensor memory */
+    uint32_t messages;   /* events of bare rings */
+    uint8_t committer[TREE_RANKS]; /* by CTA at which commits of the tensor core arrive: the one whose they are, from 1 */
     uint32_t words;   /* of a ring's set, at most */
     uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
@@ -198,6 +216,16 @@ uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
+/* Of the agent in the CTA of that rank, to a slot of a ring. False: it is none of a ring's. */
+bool tree_access(const TreeFacts *f, uint32_t op, uint32_t rank, IrKey key, AccessHow how, bool write, TreeAccess *x);
+void tree_access_add(TreeFacts *f, TreeAccess x, uint32_t set); /* one at each CTA of the set */
+
+/* ---- tensor_memory.c ---- */
+void tree_commits(TreeFacts *f);
+/* What an op of the tensor core, or of threads on its memory, does there and, for copies, in shared memory. */
+void tree_tensor(TreeFacts *f, uint32_t op, uint32_t rank);
+bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *before); /* though the one before may not be over */
+bool tree_frees(const TreeFacts *f); /* it is freed behind all that is done there */
 
 /* ---- values.c: values and polynomials, in the CTA of that rank; rank `ctas`: in any ---- */
 typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
@@ -223,6 +251,7 @@ static inline void tree_copy(TreePoly *p, const TreePoly *q)
     memcpy(p, q, tree_size(q));
 }
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
+bool tree_multiple(const TreePoly *p, int64_t k); /* surely a multiple of it */
 void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
 void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
 Interval tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
@@ -236,7 +265,7 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
-bool tree_reaches_others(const IrOp *op);
+bool tree_reaches_others(const TreeFacts *f, const IrOp *op);
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
 bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };

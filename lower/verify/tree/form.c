@@ -1,6 +1,7 @@
 /* What a tree is, op by op: slots of the ring's own buffer, lanes that go round on their own, threads that come together. */
 #include "lang/limits.h"
 #include "lower/ir/ops.h"
+#include "lower/ir/tensor_memory.h"
 #include "lower/verify/tree/facts.h"
 
 static bool is_shared(const TreeFacts *f, uint32_t buf)
@@ -55,7 +56,7 @@ static void check_owner(TreeFacts *f, uint32_t i)
 static void check_lanes(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
-    if (f->at[i].in_lanes && op->op == IR_FENCE_ASYNC) tree_wrong(f, i, "counted in lanes");
+    if (f->at[i].in_lanes && (op->op == IR_FENCE_ASYNC || tmem_op((IrOpcode)op->op))) tree_wrong(f, i, "counted in lanes");
     if (!f->at[i].in_lanes && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !tree_by_one(f, op)) tree_wrong(f, i, "copied by every thread");
 }
 
@@ -77,7 +78,7 @@ static void check_guard(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     uint8_t group = ir_op_info(op->op)->group;
-    bool always = op->op == IR_AWAIT || op->op == IR_DONE || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
+    bool always = op->op == IR_AWAIT || op->op == IR_DONE || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC || op->op == IR_TC_FENCE;
     if (always && op->guard.pred) tree_wrong(f, i, "a guard on what is done on every path");
 }
 

@@ -3,6 +3,7 @@
  * Loops within a generation give an access many instances. Two of them lie apart if they do so whatever the indices are; or if, index
  * by index, each keeps to a window of its own, as wide as the step from iteration to iteration, and within one window, where all
  * indices are equal, the one ends before the other begins, or only one of them happens. */
+#include "lower/ir/tensor_memory.h"
 #include "lower/verify/tree/state.h"
 
 typedef struct Spot { /* of an access, as far as it matters where the other one is */
@@ -302,6 +303,8 @@ static bool turns_apart(const TreeFacts *f, const TreeAccess *x, const TreeAcces
 static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
 {
     if (i->buf != j->buf || (!i->write && !j->write) || (i->adds && i->adds == j->adds)) return false;
+    if (f->k->bufs.v[i->buf].lanes && !(i->lanes[0] & j->lanes[0]) && !(i->lanes[1] & j->lanes[1])) return false;
+    if (tree_in_order(f, i, j)) return false;
     if (i->whole || j->whole) return true;
     if (i->none || j->none || is_before(i->ends, j->begins) || is_before(j->ends, i->begins)) return false;
     Spot x, y;
@@ -354,7 +357,8 @@ void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const T
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
 bool tree_inside(const TreeFacts *f, const TreeAccess *a)
 {
-    bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
+    const IrBuf *b = &f->k->bufs.v[a->buf];
+    bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
     inside = inside && (a->whole || is_before(a->begins, a->ends) || not_before(f, a->to, a->from));
-    return inside && a->begins.lo >= 0 && a->ends.hi <= f->k->bufs.v[a->buf].bytes;
+    return inside && a->begins.lo >= 0 && a->ends.hi <= (b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes);
 }

@@ -1,9 +1,14 @@
 /* Clusters: at which CTAs an op of a CTA has its effect, and that all are there as long as others reach into them. */
 #include "lower/verify/tree/facts.h"
 
-bool tree_reaches_others(const IrOp *op)
+static bool in_both(const TreeFacts *f, const IrOp *op) /* CTAs of a pair */
 {
-    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+    return f->k->pair && (op->op == IR_TC_CP || op->op == IR_TC_SHIFT);
+}
+
+bool tree_reaches_others(const TreeFacts *f, const IrOp *op)
+{
+    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT || in_both(f, op);
 }
 
 enum { TURNS = 64 }; /* of a loop whose index names CTAs */
@@ -18,6 +23,7 @@ static bool may_turn(const TreeFacts *f, uint32_t at)
 bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
     f->asked->turns++;
+    f->asked->turning = true;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around) {
         if (!may_turn(f, b - 1)) continue;
         TreeLoop *l = &f->loops.v[f->at[b - 1].loop - 1];
@@ -28,6 +34,7 @@ bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
     }
     for (uint32_t b = f->at[at].around; b && !first; b = f->at[b - 1].around)
         if (f->at[b - 1].loop) f->loops.v[f->at[b - 1].loop - 1].turning = false;
+    f->asked->turning = first;
     return first;
 }
 
@@ -49,7 +56,7 @@ bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *s
         return true;
     }
     const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
-    *set = op->op == IR_CLC_NEXT ? (1u << f->ctas) - 1 : 1u << rank; /* an answer for all */
+    *set = op->op == IR_CLC_NEXT ? (1u << f->ctas) - 1 /* an answer for all */ : in_both(f, op) ? 3u << (rank & ~1u) : 1u << rank;
     if (to == NULL && mask == NULL) return true;
     *set = 0;
     return targets(f, to, mask, rank, set);
@@ -99,7 +106,7 @@ bool tree_leaves(const TreeFacts *f)
     bool others = false;
     for (uint32_t i = 0; i < f->tree->ops.n && f->ctas > 1; i++) {
         const IrOp *op = tree_op(f, i);
-        others |= tree_reaches_others(op);
+        others |= tree_reaches_others(f, op);
     }
     return !others || (has_barrier(&f->k->init) && has_barrier(&f->k->exit));
 }

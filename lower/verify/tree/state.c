@@ -13,7 +13,7 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
 {
     r->at_said = MARKS + agents * r->ctas * KNOWERS * r->words;
     r->at_unheard = r->at_said + r->frees.n * r->words;
-    r->at_part = r->at_unheard + r->nevents * r->ctas * r->words;
+    r->at_part = r->at_unheard + r->hears * r->ctas * r->words;
     r->at_bytes = r->at_part + r->senders.n * r->words;
     r->size = r->at_bytes + ((2 * r->nevents + 1) * r->ctas + r->outs.n + 7) / 8;
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
@@ -55,7 +55,7 @@ static void ring_drop(States *p, uint32_t ring, RingState *r)
 
 void states_init(States *p, const TreeFacts *f)
 {
-    *p = (States){.f = f, .words = (f->k->rings.n + WORD - 1) / WORD, .spare = arena_array(f->a, RingState *, f->k->rings.n)};
+    *p = (States){.f = f, .words = (f->nrings + WORD - 1) / WORD, .spare = arena_array(f->a, RingState *, f->nrings)};
 }
 
 static State *state_alloc(States *p)
@@ -65,18 +65,28 @@ static State *state_alloc(States *p)
         p->spares = s->next;
         return s;
     }
-    size_t rings = p->f->k->rings.n * sizeof *s->ring;
+    size_t rings = p->f->nrings * sizeof *s->ring;
     s = arena_alloc(p->f->a, sizeof *s + rings + agent_words(p) * sizeof *s->agents);
     s->agents = (uint64_t *)(void *)((char *)s->ring + rings);
     return s;
 }
 
+/* All threads of a CTA know of its tensor memory: they have its address. */
+static void allocated(States *p, State *s, uint32_t ring)
+{
+    uint32_t ctas = p->f->ctas;
+    state_begin(p, s, ring);
+    for (uint32_t i = 0; i < p->f->k->roles.n * ctas * KNOWERS; i++)
+        set_drop(unknown_of(generation(p, s, ring, 0), i / KNOWERS / ctas, i / KNOWERS % ctas, (int)(i % KNOWERS)), free_bit(i / KNOWERS % ctas));
+}
+
 State *state_new(States *p)
 {
     State *s = state_alloc(p);
-    for (uint32_t i = 0; i < p->f->k->rings.n; i++) {
+    for (uint32_t i = 0; i < p->f->nrings; i++) {
         s->ring[i] = ring_alloc(p, i);
         marks(generation(p, s, i, 0))->never = true;
+        if (p->f->ring[i].tensor) allocated(p, s, i);
     }
     return s;
 }
@@ -84,7 +94,7 @@ State *state_new(States *p)
 State *state_copy(States *p, State *s)
 {
     State *t = state_alloc(p);
-    for (uint32_t i = 0; i < p->f->k->rings.n; i++) {
+    for (uint32_t i = 0; i < p->f->nrings; i++) {
         t->ring[i] = s->ring[i];
         t->ring[i]->users++;
     }
@@ -94,7 +104,7 @@ State *state_copy(States *p, State *s)
 
 void state_drop(States *p, State *s)
 {
-    for (uint32_t i = 0; i < p->f->k->rings.n; i++) ring_drop(p, i, s->ring[i]);
+    for (uint32_t i = 0; i < p->f->nrings; i++) ring_drop(p, i, s->ring[i]);
     s->next = p->spares;
     p->spares = s;
 }
@@ -135,7 +145,7 @@ static uint64_t generation_meet(Generation g, Generation o)
 bool state_meet(States *p, State *s, State *t)
 {
     uint64_t more = 0;
-    for (uint32_t i = 0; i < p->f->k->rings.n; i++) {
+    for (uint32_t i = 0; i < p->f->nrings; i++) {
         const TreeRing *r = &p->f->ring[i];
         size_t bytes = ring_words(r) * sizeof *s->ring[i]->v;
         if (s->ring[i] == t->ring[i] || memcmp(s->ring[i]->v, t->ring[i]->v, bytes) == 0) continue;

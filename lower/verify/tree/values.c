@@ -116,7 +116,7 @@ static Interval in_its_type(const IrOp *op, Interval r)
 /* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
 static Interval range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
 {
-    if (f->ctas == 1) rank = f->ctas; /* a CTA that is alone is any */
+    if (f->ctas == 1) rank = f->asked->turning ? 0 : f->ctas; /* a CTA that is alone is any */
     TreeNumber **numbers = &f->asked->number[rank];
     if (*numbers == NULL) *numbers = arena_array(f->a, TreeNumber, f->values);
     TreeNumber *n = &(*numbers)[v - 1];
@@ -181,6 +181,13 @@ void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k)
 {
     p->lost |= q->lost;
     for (uint32_t i = 0; i < q->n; i++) add_term(p, &q->t[i], k);
+}
+
+bool tree_multiple(const TreePoly *p, int64_t k)
+{
+    bool all = !p->lost;
+    for (uint32_t i = 0; i < p->n; i++) all = all && p->t[i].k % k == 0;
+    return all;
 }
 
 const TreePoly TREE_ONE = {.n = 1, .t = {{.k = 1}}};

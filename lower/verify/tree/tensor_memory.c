@@ -1,0 +1,168 @@
+/* Tensor memory: each tile is a ring with one generation, which begins when tensor memory is allocated and is over when that is freed.
+ *
+ * PTX ISA, Memory Consistency Model for 5th generation of TensorCore operations: copies into it and shifts go on by themselves, in no
+ * order, but for tcgen05.cp.4x256b behind tcgen05.shift; they are over for who has waited for the mbarrier at which a commit of their
+ * thread arrived. What threads do there is over when their op is (it waits). Between two accesses of which one knows that the other
+ * is over lies ::after_thread_sync, by its own thread, and, behind those of threads, ::before_thread_sync in front of their
+ * synchronisation. In a pair one CTA begins it, and it happens in both. */
+#include "lower/ir/tensor_memory.h"
+
+#include "lower/verify/tree/facts.h"
+
+enum { CELL = 4 /* bytes of a column in a lane */, PATTERN = 1024 /* of a swizzle */, LANES = 64 /* of a word */ };
+
+bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *before)
+{
+    const IrOp *op = tree_op(f, now->op);
+    bool thread = now->agent == before->agent && now->rank == before->rank;
+    return thread && op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B && tree_op(f, before->op)->op == IR_TC_SHIFT;
+}
+
+/* ---- commits ---- */
+
+/* All of an agent's, at one event that has no other arrivals: so who awaits it knows that the last commit has arrived. */
+void tree_commits(TreeFacts *f)
+{
+    const TreeOp *event = NULL;
+    const IrOp *first = NULL;
+    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+        const IrOp *op = tree_op(f, i);
+        uint32_t set;
+        if (op->op != IR_TC_COMMIT) continue;
+        if (event == NULL) event = &f->at[i], first = op;
+        if (event->ring == 0 || f->at[i].ring != event->ring || f->at[i].event != event->event || op->agent != first->agent) tree_wrong(f, i, "commits of the tensor core at two events");
+        for (uint32_t s = 0; s < f->ctas; s++) {
+            if (tree_when(f, op, s) == WHEN_NEVER || !tree_targets(f, op, s, &set)) continue; /* not known: publish() */
+            for (uint32_t t = 0; t < f->ctas; t++) {
+                if (!(set >> t & 1)) continue;
+                if (f->committer[t] && f->committer[t] != s + 1) tree_wrong(f, i, "two CTAs commit to one");
+                f->committer[t] = (uint8_t)(s + 1);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+        const IrOp *op = tree_op(f, i);
+        bool here = event && event->ring && f->at[i].ring == event->ring && f->at[i].event == event->event;
+        if (here && op->op != IR_TC_COMMIT && op->op != IR_AWAIT) tree_wrong(f, i, "others arrive where the tensor core does");
+    }
+}
+
+/* ---- places ---- */
+
+static void add_lanes(TreeAccess *x, int64_t first, unsigned n, unsigned apart)
+{
+    for (unsigned i = 0; i < n; i++, first += apart) x->lanes[first / LANES] |= UINT64_C(1) << first % LANES;
+}
+
+/* Lane and column are numbers, but for the slot and what lies in front of it in the lane, which the tile must have. */
+static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, uint32_t set)
+{
+    const IrOp *op = tree_op(f, i);
+    const IrArg *object = ir_find(op, key), *slot = ir_part(op, object, IRK_SLOT), *byte = ir_part(op, object, IRK_OFFSET), *along = ir_find(op, IRK_ALONG), *plan = ir_find(op, IRK_PLAN);
+    const IrBuf *b = &f->k->bufs.v[object->id];
+    TmemUse use = tmem_use(f->k, op);
+    int64_t at = byte ? byte->imm : 0, pitch = CELL * (int64_t)b->columns, width = CELL * (int64_t)use.columns;
+    TreeAccess x = {.op = i, .ring = f->tensor_ring[object->id], .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write, .one = tree_by_one(f, op), .generic = true};
+    TreePoly from, to, slots;
+    if (op->agent == 0) {
+        tree_wrong(f, i, "an access of no agent");
+        return;
+    }
+    f->ring[x.ring].used |= bit(x.agent);
+    if (op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B) add_lanes(&x, at / pitch, TMEM_LANES / 32, 32);
+    else add_lanes(&x, at / pitch, op->op == IR_TC_CP ? b->lanes : op->op == IR_TC_SHIFT ? 32 : f->k->plans.v[plan->id].extent[0], 1);
+    tree_poly(&from, 0);
+    tree_poly(&slots, CELL * (int64_t)b->column_pitch);
+    if (along) tree_add(f, &from, &TREE_ONE, along, f->ctas);
+    Interval start = along ? tree_range(f, along, rank) : interval_at(0), number = slot ? tree_range(f, slot, rank) : interval_at(0);
+    x.lost = !tree_multiple(&from, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width || number.lo < 0 || number.hi >= b->slots;
+    if (slot) tree_add(f, &from, &slots, slot, f->ctas);
+    tree_poly_add(&from, &TREE_ONE, at % pitch);
+    tree_copy(&to, &from);
+    tree_poly_add(&to, &TREE_ONE, width);
+    x.lost |= to.lost;
+    x.whole = x.lost;
+    tree_place(f, &x, &from, &to);
+    tree_access_add(f, x, set);
+}
+
+/* From the first byte to behind the last that it reads in any turn of the loops around, where each turn says where it begins. */
+static bool reach(const TreeFacts *f, uint32_t i, uint32_t rank, const TmemCp *c, const IrArg *byte, Interval *r)
+{
+    enum { STARTS = 256 };
+    uint32_t n = 0;
+    bool known = true;
+    Interval all = {INT64_MAX, INT64_MIN};
+    for (bool more = tree_turns(f, i, true); more; more = tree_turns(f, i, false)) {
+        int64_t at = 0, lo, hi;
+        known = known && n++ < STARTS && (byte == NULL || tree_number(f, byte, rank, &at)) && at % TMEM_CHUNK == 0;
+        if (!known) continue;
+        tmem_reach(c, at, &lo, &hi);
+        all = interval_hull(all, (Interval){at + lo, at + hi});
+    }
+    if (known) *r = all;
+    return known;
+}
+
+/* What the descriptor's walk reads: exact where the source's place in the swizzle's pattern is known. */
+static void add_source(TreeFacts *f, uint32_t i, uint32_t rank, uint32_t set)
+{
+    const IrOp *op = tree_op(f, i);
+    TreeAccess x;
+    if (!tree_access(f, i, rank, IRK_SRC, BY_COMMIT, false, &x)) return;
+    const IrArg *byte = ir_part(op, ir_find(op, IRK_SRC), IRK_OFFSET);
+    TmemCp c = tmem_cp(f->k, op);
+    const TmemShape *s = tmem_shape(c.shape);
+    Interval r = {0, tmem_linear(&c, c.n - 1, s->rows - 1u, s->columns / 4u - 1) + TMEM_CHUNK};
+    TreePoly from, to;
+    tree_poly(&from, 0);
+    if (byte) tree_add(f, &from, &TREE_ONE, byte, f->ctas);
+    if (tree_multiple(&from, c.swizzle ? PATTERN : TMEM_CHUNK)) tmem_reach(&c, 0, &r.lo, &r.hi);
+    else if (reach(f, i, rank, &c, byte, &r)) tree_poly(&from, 0);
+    else x.whole = true; /* somewhere from there on */
+    x.lost = x.whole && !tree_multiple(&from, TMEM_CHUNK);
+    tree_copy(&to, &from);
+    tree_poly_add(&from, &TREE_ONE, r.lo);
+    tree_poly_add(&to, &TREE_ONE, r.hi);
+    tree_place(f, &x, &from, &to);
+    tree_access_add(f, x, set);
+}
+
+void tree_tensor(TreeFacts *f, uint32_t i, uint32_t rank)
+{
+    const IrOp *op = tree_op(f, i);
+    uint32_t set;
+    if (!tree_targets(f, op, rank, &set)) return; /* it names none */
+    if (f->k->pair && rank & 1 && (op->op == IR_TC_CP || op->op == IR_TC_SHIFT)) tree_wrong(f, i, "begun by the odd CTA of a pair");
+    switch ((IrOpcode)op->op) {
+    case IR_TC_CP:
+        add_source(f, i, rank, set);
+        add_tile(f, i, rank, IRK_DST, BY_COMMIT, true, set);
+        break;
+    case IR_TC_SHIFT: add_tile(f, i, rank, IRK_DST, BY_COMMIT, true, set); break;
+    case IR_TC_LD: add_tile(f, i, rank, IRK_SRC, BY_LANES, false, set); break;
+    case IR_TC_ST: add_tile(f, i, rank, IRK_DST, BY_LANES, true, set); break;
+    default: break;
+    }
+}
+
+/* ---- the end ---- */
+
+/* Behind a fence of all threads, the CTA's or, in pairs, the cluster's barrier, and another fence. */
+bool tree_frees(const TreeFacts *f)
+{
+    enum { NOTHING, FENCED, ARRIVED, MET, DONE } stage = NOTHING;
+    const IrRole *body = &f->k->exit;
+    if (f->k->tmem == 0) return true;
+    for (uint32_t i = 0; i < body->ops.n; i++) {
+        const IrOp *op = &body->ops.v[i];
+        bool fence = op->op == IR_TC_FENCE && !op->elect && !op->guard.pred;
+        bool all = op->op == IR_CTA_SYNC && !f->k->pair && ir_find(op, IRK_THREADS)->imm == f->k->mf.threads;
+        if (stage == NOTHING && fence && ir_find(op, IRK_ORDER)->id == IRD_BEFORE) stage = FENCED;
+        if (stage == FENCED && op->op == IR_CLUSTER_ARRIVE) stage = ARRIVED;
+        if ((stage == ARRIVED && op->op == IR_CLUSTER_WAIT) || (stage == FENCED && all)) stage = MET;
+        if (stage == MET && fence && ir_find(op, IRK_ORDER)->id == IRD_AFTER) stage = DONE;
+        if (op->op == IR_TC_FREE) return stage == DONE;
+    }
+    return false;
+}
