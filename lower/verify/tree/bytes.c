@@ -24,14 +24,9 @@ static bool is_zero(const TreePoly *p)
 static bool counts_box(const TreeFacts *f, const IrOp *op)
 {
     if (op->op != IR_TMA_LOAD) return true;
-    const MfMap *m = &f->k->mf.maps.v[ir_find(op, IRK_MAP)->id];
     const IrArg *bytes = ir_find(op, IRK_BYTES), *info = ir_find(op, IRK_INFO);
-    MapDesc d = {.mode = (MapMode)m->mode, .type = m->type, .rank = m->rank, .swizzle = m->swizzle, .interleave = m->interleave, .channels = m->channels, .pixels = m->pixels};
-    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
-    for (unsigned i = 0; i < MAP_RANK; i++) {
-        d.box[i] = m->box[i];
-        d.elem_stride[i] = m->elem_stride[i];
-    }
+    MapDesc d = manifest_map(&f->k->mf.maps.v[ir_find(op, IRK_MAP)->id]);
+    bool wide = map_is_wide(d.mode);
     int64_t none = map_copy_bytes(&d, 0);
     TreePoly left, wider;
     tree_poly(&left, -none);

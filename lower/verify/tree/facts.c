@@ -64,16 +64,32 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
+/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: so many times what the copy counts, as a
+ * fraction. */
+static void spread(const TreeFacts *f, const IrOp *op, int64_t *room, int64_t *box)
+{
+    const IrArg *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
+    *room = *box = 1;
+    if (map == NULL) return;
+    MapDesc d = manifest_map(&f->k->mf.maps.v[map->id]);
+    if (map_tx_bytes(&d) <= 0 || map_smem_bytes(&d) <= map_tx_bytes(&d)) return;
+    *room = map_smem_bytes(&d);
+    *box = map_tx_bytes(&d);
+}
+
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    TreePoly from, to;
+    int64_t room, box;
+    TreePoly from, to, times;
+    spread(f, op, &room, &box);
     tree_poly(&from, 0);
     if (byte) tree_add(f, &from, &TREE_ONE, byte, f->ctas);
     tree_copy(&to, &from);
     x->whole = from.lost || (size <= 0 && bytes == NULL);
-    if (size > 0) tree_poly_add(&to, &TREE_ONE, size);
-    else if (bytes) tree_add(f, &to, &TREE_ONE, bytes, f->ctas);
+    tree_poly(&times, (room + box - 1) / box);
+    if (size > 0) tree_poly_add(&to, &TREE_ONE, size / box * room + size % box * room / box);
+    else if (bytes) tree_add(f, &to, &times, bytes, f->ctas);
     x->lost = to.lost;
     x->whole |= x->lost;
     tree_place(f, x, &from, &to);
