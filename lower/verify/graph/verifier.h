@@ -100,10 +100,7 @@ typedef struct Verifier {
     uint32_t slots;          /* most of a buffer or barrier */
     uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (tries/compare.c): at least */
     uint32_t base;           /* the slots and the period; */
-    bool *counter;           /* by variable: turns a ring of the compiler's */
     int64_t *counting;       /* by variable: like a loop's index it comes round only in its remainder by that; 0: in full */
-    bool fixed;              /* slots or conditions are not those of counters alone: rings turned by one slot are another program (tries/period.c) */
-    bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
     uint32_t joint;          /* turns after which all moduli and variables that steer come round together: tries/moduli.c */
     uint32_t front, end;     /* first and last turns of a loop that comparisons of its index tell from those between */
     Unlike *unlike;          /* by op that opens a loop */

@@ -290,16 +290,14 @@ static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
     return scale > 0 && far > 0 && far % by ? q + 1 : scale < 0 && far < 0 && far % by ? q - 1 : q;
 }
 
-/* Where slots are fixed, what a loop leaves behind may be another state for each remainder of its turns, and conditions that
- * tell of its first and its last turns meet in some way in each short one: all up to 2 S + 1. */
+/* What a loop leaves behind may be another state for each remainder of its turns, and conditions that tell of its first and its last turns
+ * meet in some way in each short one: all up to 2 S + 1. */
 static uint32_t counts_of(Verifier *v, uint32_t op, int64_t *counts)
 {
-    int64_t S = v->ring, few[] = {2 * S + 1, 1, 0}, some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1};
-    uint32_t n = v->few ? 3 : 7;
-    memcpy(counts, v->few ? few : some, n * sizeof *counts);
+    int64_t S = v->ring, few[] = {2 * S + 1, 1, 0};
+    uint32_t n = 3;
+    memcpy(counts, few, sizeof few);
     if (v->few) return n;
-    if (v->together[op]) counts[n++] = v->together[op] + 2;
-    if (!v->fixed && !v->both_ends) return n;
     if (2 * S + 2 > COUNTS_MAX) {
         verify_refuse(v, E0660, op,
                       "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
@@ -377,9 +375,9 @@ static void follow(const Verifier *v, Choice *c)
     c->at = owner->at < owner->n ? owner->at : (mixed % owner->n + c->turn * (1 + mixed / owner->n)) % c->n;
 }
 
-static uint32_t mixed(const Verifier *v, uint32_t n)
+static uint32_t mixed(uint32_t n)
 {
-    return v->fixed && n * (n - 1) > MIXED ? n * (n - 1) : MIXED;
+    return n * (n - 1) > MIXED ? n * (n - 1) : MIXED;
 }
 
 enum { LAUNCH_FUEL = 64, FAMILY_FUEL = 6 };
@@ -555,7 +553,7 @@ bool choice_guard(Verifier *v, uint32_t op, Form guard)
 static uint32_t positions(const Verifier *v, uint32_t i)
 {
     for (uint32_t j = i + 1; j < v->choices.n; j++)
-        if (v->choices.v[j].owner == i) return v->choices.v[i].n + mixed(v, v->choices.v[i].n);
+        if (v->choices.v[j].owner == i) return v->choices.v[i].n + mixed(v->choices.v[i].n);
     return v->choices.v[i].n;
 }
 

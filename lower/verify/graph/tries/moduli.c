@@ -1,11 +1,9 @@
 /* After how many turns all that steers comes round together, and so how many turns the runs must have.
  *
- * The compiler's own rings are turned by counters that nothing else looks at: a kernel that begins at another slot is the
- * same kernel, so what one window of turns does, all do. Where a slot or a parity comes from an index, or a variable of the
- * program steers, the turn itself counts, and what a loop leaves behind (v->fixed). Every residue of all moduli of indices
- * together is another state, each meets each: v->joint is the least common multiple of them and of the slots of rings that
- * no counter turns, and the runs' S is at least that. Circles of variables have their part in it, too: a modulus in them is
- * an estimate here, and the runs show after how many turns they come back (tries/period.c).
+ * Which slot a ring begins with counts, and what a loop leaves behind: every residue of all moduli of indices together is
+ * another state, each meets each, so v->joint is the least common multiple of them and of the slots of rings, and the runs' S
+ * is at least that. Circles of variables have their part in it, too: a modulus in them is an estimate here, and the runs show
+ * after how many turns they come back (tries/period.c).
  *
  * What slots, parities, ranks, masks and places in a buffer are made from has to fit into PERIOD_MAX turns. Moduli of
  * conditions and amounts that don't fit beside those are left out: such conditions are held open (tries/compare.c).
@@ -63,77 +61,15 @@ static uint32_t slots_of(const Verifier *v, const IrArg *of)
     return of->kind == IRA_BAR ? v->k->bars.v[of->id].slots : v->k->bufs.v[of->id].slots;
 }
 
-/* The variable that the operand is, or its other parity; UINT32_MAX: none. */
-static uint32_t variable_of(const Verifier *v, const IrArg *arg)
-{
-    const IrOp *op = verify_def(v, arg);
-    if (op && op->op == IR_XOR) return variable_of(v, ir_find(op, IRK_A));
-    return op && op->op == IR_GET ? ir_find(op, IRK_VAR)->id : UINT32_MAX;
-}
-
-/* x + 1 == n ? 0 : x + 1 of variable x; stepped: its x + 1 */
-static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped, int64_t *n)
-{
-    const IrOp *pick = verify_def(v, ir_find(set, IRK_A)), *by = pick ? verify_def(v, ir_find(pick, IRK_COND)) : NULL;
-    int64_t k;
-    if (set->guard.pred || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
-        return false;
-    const IrOp *next = *stepped = verify_def(v, ir_find(pick, IRK_B));
-    return next && next->op == IR_ADD && verify_def(v, ir_find(by, IRK_A)) == next && verify_number(v, ir_find(by, IRK_B), n) &&
-           verify_number(v, ir_find(pick, IRK_A), &k) && k == 0 && verify_number(v, ir_find(next, IRK_B), &k) && k == 1 &&
-           variable_of(v, ir_find(next, IRK_A)) == ir_find(set, IRK_VAR)->id;
-}
-
-/* Wherever it is a slot, it is one of so many. */
-static bool only_slots(const Verifier *v, const IrOp *op, uint32_t var, int64_t n)
-{
-    for (uint32_t i = 0; i < op->nargs; i++) {
-        const IrArg *a = &op->args[i];
-        if (a->kind != IRA_BAR && a->kind != IRA_BUF) continue;
-        if (variable_of(v, ir_part(op, a, IRK_SLOT)) == var && slots_of(v, a) != n) return false;
-    }
-    return true;
-}
-
-/* Each time that the variable is set it goes on by one of so many slots, and it is a slot of so many wherever it is one. Two
- * that turn one ring and come round at different places would drift apart slowly, in more turns than the runs have. */
-static bool steps_slots(const Verifier *v, uint32_t var, uint32_t slots)
-{
-    const IrOp *stepped;
-    int64_t n;
-    for (uint32_t i = v->given_by[var]; i; i = v->operands[i - 1].before)
-        if (v->ops[i - 1]->op == IR_SET && !(steps_round(v, v->ops[i - 1], &stepped, &n) && n == slots)) return false;
-    for (uint32_t i = 0; i < v->nops; i++)
-        if (!only_slots(v, v->ops[i], var, slots)) return false;
-    return true;
-}
-
-/* Only the compiler uses its barriers: by counters. */
-static void find_counters(const Verifier *v, const IrOp *op)
-{
-    for (uint32_t i = 0; i < op->nargs; i++) {
-        const IrArg *a = &op->args[i];
-        if (a->kind != IRA_BAR || !v->k->bars.v[a->id].derived) continue;
-        uint32_t slot = variable_of(v, ir_part(op, a, IRK_SLOT)), phase = variable_of(v, ir_find(op, IRK_PHASE));
-        if (slot != UINT32_MAX && !v->counter[slot] && steps_slots(v, slot, slots_of(v, a))) v->counter[slot] = true;
-        if (phase != UINT32_MAX) v->counter[phase] = true;
-    }
-}
-
 static void find_rings(Moduli *m, uint32_t at)
 {
     Verifier *v = m->v;
     const IrOp *op = v->ops[at];
     for (uint32_t i = 0; op->op != IR_BAR_INIT && i < op->nargs; i++) {
         const IrArg *a = &op->args[i];
-        bool bar = a->kind == IRA_BAR;
-        if (!bar && a->kind != IRA_BUF) continue;
-        uint32_t slots = slots_of(v, a), var = variable_of(v, ir_part(op, a, IRK_SLOT));
-        bool made = bar && !v->k->bars.v[a->id].derived, turned = var != UINT32_MAX && v->counter[var];
-        v->fixed |= made;
-        if (slots == 1 || (turned && !made)) continue;
-        v->fixed = true;
-        add(m, slots, at, true);
+        if (a->kind != IRA_BAR && a->kind != IRA_BUF) continue;
+        uint32_t slots = slots_of(v, a);
+        if (slots > 1 && !v->few) add(m, slots, at, true);
     }
 }
 
@@ -162,7 +98,7 @@ static int64_t remainders(const Verifier *v, uint32_t var)
 /* Each time that it is set it is a number more. */
 static bool advances(const Verifier *v, uint32_t var)
 {
-    bool more = v->variable_bit[var] && !v->parity[var] && !v->counter[var] && v->k->vars.v[var].type == IR_I64;
+    bool more = v->variable_bit[var] && !v->parity[var] && v->k->vars.v[var].type == IR_I64;
     for (uint32_t i = v->given_by[var]; i && more; i = v->operands[i - 1].before) {
         const IrArg *a = v->operands[i - 1].a;
         const Round *r = a->kind == IRA_VAL ? &v->rounds[a->id - 1] : NULL;
@@ -246,14 +182,11 @@ bool moduli_longer(Verifier *v, int64_t turns)
 void moduli_prepare(Verifier *v)
 {
     Moduli m = {.v = v};
-    v->counter = arena_array(v->arena, bool, v->k->vars.n);
     v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
-    for (uint32_t i = 0; i < v->nops; i++) find_counters(v, v->ops[i]);
     find_counting(v);
     for (uint32_t i = 0; i < v->k->vars.n; i++)
-        if (!v->counter[i] && !v->parity[i]) m.vars |= v->variable_bit[i];
-    v->fixed = m.vars != 0;
+        if (!v->parity[i]) m.vars |= v->variable_bit[i];
     for (uint32_t i = 0; i < v->nops; i++) find_rings(&m, i);
     add_rounds(&m, CONE_SYNC | CONE_PLACE);
     uint32_t musts = m.all.n;

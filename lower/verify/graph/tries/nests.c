@@ -249,7 +249,6 @@ void nests_together(Verifier *v)
     Unlike *level = arena_array(v->arena, Unlike, v->deepest + 1);
     uint32_t deepest = 0;
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
-    v->both_ends = false;
     for (uint32_t i = 0; i < v->own.n; i++) {
         uint32_t depth = depth_of(v, v->own.v[i]);
         add_unlike(v, v->own.v[i], &level[depth]);
@@ -259,7 +258,6 @@ void nests_together(Verifier *v)
         uint32_t depth = depth_of(v, v->own.v[i]);
         const Unlike *u = &level[depth];
         if (depth == 0) continue;
-        v->both_ends |= u->end && (u->front || u->rounds);
         if (depth < deepest && (u->front || u->end || u->rounds))
             v->together[v->own.v[i]] = u->front + u->end + (u->rounds ? v->joint : 1);
     }

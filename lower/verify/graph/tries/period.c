@@ -38,7 +38,6 @@ struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
     uint64_t *circle; /* by relevant variable: those that are made from each other go round together: a bit of each */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
-    uint64_t program; /* circles that do not only turn rings */
     int64_t needed;   /* turns after which all came back that the program turns */
     uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
     bool *within;    /* by op: a loop of few turns in every launch, whose steps are those of the loops around */
@@ -100,8 +99,6 @@ static void find_circles(Verifier *v)
         for (uint32_t j = 0; j < n; j++)
             if (p->circle[j] & all) p->circle[j] = all;
     }
-    for (uint32_t i = 0; i < n; i++)
-        if (v->fixed && !v->counter[i]) p->program |= p->circle[i];
 }
 
 /* ---- variables that count waits ---- */
@@ -192,7 +189,7 @@ void period_parities(Verifier *v)
 
 bool period_steps(const Verifier *v, uint32_t loop)
 {
-    return v->period->sets[loop] & v->period->program;
+    return v->period->sets[loop] != 0;
 }
 
 /* ---- preparation ---- */
@@ -272,16 +269,16 @@ void period_turn(Verifier *v, const Frame *fr)
         s->joint = false;
         return;
     }
-    bool last = fr->at == 2 * (int64_t)v->ring, due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
+    bool last = fr->at == 2 * (int64_t)v->ring, due = sets && !s->joint && fr->at % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
         if (p->relevant[i] && !v->parity[i] && !came_back(v, i, s->vars[i])) moved |= p->circle[i];
     s->returned |= sets & ~moved;
-    if (due && !(moved & sets & p->program)) {
+    if (due && !(moved & sets)) {
         s->joint = true;
         p->needed = rounds_joint(p->needed, fr->at);
     }
-    bool strays = sets & ~s->returned || (sets & p->program && !s->joint);
+    bool strays = sets & ~s->returned || (sets && !s->joint);
     if (last && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
 }
 
@@ -326,7 +323,7 @@ bool period_wider(Verifier *v)
     bool more = false;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
         bool judged = v->turns[i].most > 2 * (int64_t)v->ring;
-        if (!(p->sets[i] & p->program) || judged || p->within[i] || !loop_own_count(v, i)) continue;
+        if (!p->sets[i] || judged || p->within[i] || !loop_own_count(v, i)) continue;
         more = p->within[i] = true;
     }
     if (more) prepare_again(v);

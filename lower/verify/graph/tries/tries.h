@@ -81,7 +81,7 @@ Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */
 int64_t rounds_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
 
 /* ---- moduli.c ---- */
-void moduli_prepare(Verifier *v); /* fixed, joint, and ring; from then on variables count as if they stayed */
+void moduli_prepare(Verifier *v); /* joint and ring; from then on variables count as if they stayed */
 /* What steers was seen to come round after so many turns: whether the period gets longer by that, and the ring with it. */
 bool moduli_longer(Verifier *v, int64_t turns);
 
