@@ -9,7 +9,6 @@
 const Program PROGRAMS[] = {
     {"ir/ring.ir", NULL, {NULL}, {NULL}, NULL},
     {"ir/work.ir", NULL, {NULL}, {NULL}, NULL},
-    {"ir/ticket.ir", NULL, {NULL}, {NULL}, NULL},
     {"ir/lanes.ir", NULL, {NULL}, {NULL}, NULL},
     {"ir/multicast.ir", NULL, {NULL}, {NULL}, NULL},
     {"ir/dsmem.ir", NULL, {NULL}, {NULL}, NULL},

@@ -15,11 +15,6 @@
     "  param map in\n  param map out\n  param map low\n  param address src\n  param address dst\n  param counter\n"  \
     "  grid " grid "\n  cluster " cluster "\n  threads " threads "\n  smem 230000\n"
 #define R_HEAD(cluster, threads) R_HEAD_GRID(cluster, threads, "ceil(N, 128), ceil(M, 64), 1")
-#define R_TEAMS(cluster, threads) R_HEAD_GRID(cluster, threads, "ceil(N, 128), 1, 1")
-/* Teams of so many CTAs draw the n tickets, and one more each. */
-#define R_DRAWS(size)                                                                                                  \
-    "    %ctas = sreg nctaid.x\n    %teams32 = div.i32 %ctas, " size "\n    %teams = cvt.i64 %teams32\n"                 \
-    "    %draws = add.i64 %n, %teams\n"
 /* A ring's counters in a role: slot and parity, first parity p. */
 #define R_VARS(a) "  var " a "slot i32\n  var " a "phase i32\n"
 #define R_START(a, p) "    var " a "slot = 0\n    var " a "phase = " p "\n"
@@ -130,46 +125,6 @@ static const RoleText ROLE_TEXTS[] = {
                                                         "      grp.wait 0 read\n"
                                                         "      bar.arrive empty[%ss]\n"
                                                         "    end\n  }\n}\n"},
-    {"tickets",
-     R_TEAMS("1, 1, 1",
-            "64") "  buf tile bytes 16384 align 128 slots 2 pitch 16384 at 0\n"
-                  "  buf ids bytes 16 align 128 slots 2 pitch 128 at 100096\n"
-                  "  bar full slots 2 count 1 at 200000\n  bar empty slots 2 count 1 at 200064\n" R_VARS("l")
-                      R_VARS("s") "  init {\n" R_INIT2("full", "1") R_INIT2(
-                          "empty", "1") "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n"
-                                        "  role load warps 1 elect {\n"
-                                        "    %n = param.i64 ceil(M, 64)\n" R_DRAWS("1") R_START("l", "1") "    repeat\n" R_TURN(
-                                            "l") "      %t = ticket.next %draws\n"
-                                                 "      bar.wait empty[%ls], %lp\n"
-                                                 "      st.shared ids[%ls], %t\n"
-                                                 "      %more = cmp lt %t, %n\n"
-                                                 "      %done = not.pred %more\n"
-                                                 "      %bytes = sel.i32 %more, 16384, 0\n"
-                                                 "      bar.arrive_expect full[%ls], %bytes\n"
-                                                 "      @%more tma.load in [0, 0] -> tile[%ls], full[%ls], bytes "
-                                                 "16384\n" R_NEXT(
-                                                     "l",
-                                                     "2") "      break %done\n"
-                                                          "    end\n  }\n"
-                                                          "  role store warps 1 elect {\n"
-                                                          "    %m = param.i64 ceil(M, 64)\n" R_START(
-                                                              "s",
-                                                              "0") "    repeat\n" R_TURN("s") "      bar.wait "
-                                                                                              "full[%ss], %sp\n"
-                                                                                              "      %id = ld.shared "
-                                                                                              "ids[%ss]\n"
-                                                                                              "      %last = cmp ge "
-                                                                                              "%id, %m\n"
-                                                                                              "      break %last\n"
-                                                                                              "      tma.store out [0, "
-                                                                                              "0], tile[%ss], bytes "
-                                                                                              "16384\n"
-                                                                                              "      grp.commit\n"
-                                                                                              "      grp.wait 0 read\n"
-                                                                                              "      bar.arrive "
-                                                                                              "empty[%ss]\n" R_NEXT(
-                                                                                                  "s", "2") "    end\n "
-                                                                                                            " }\n}\n"},
     {"loops of data",
      R_HEAD(
          "1, 1, 1",
@@ -200,43 +155,6 @@ static const RoleText ROLE_TEXTS[] = {
                                                                                        "empty[%ss]\n" R_NEXT(
                                                                                            "s", "3") "      end\n    "
                                                                                                      "end\n  }\n}\n"},
-    {"tickets of a cluster",
-     R_TEAMS("2, 1, 1", "64") "  buf tile bytes 16384 align 128 slots 2 pitch 16384 at 0\n"
-                             "  buf ids bytes 16 align 128 slots 2 pitch 128 at 100096\n"
-                             "  bar full slots 2 count 1 at 200000\n  bar empty slots 2 count 1 at 200064\n"
-                             "  bar told slots 2 count 1 at 200128\n  bar heard slots 2 count 2 at 200192\n" R_VARS("l")
-                                 R_VARS("s") R_VARS("i") "  init {\n" R_INIT2("full", "1") R_INIT2("empty", "1")
-                                     R_INIT2("told", "1") R_INIT2("heard", "2") R_CLUSTER
-     "  role load warps 1 elect {\n"
-     "    %n = param.i64 ceil(M, 64)\n" R_DRAWS("2")
-     "    %me = sreg cluster_ctarank\n    %first = cmp eq %me, 0\n" R_START("l", "1") "    repeat\n" R_TURN(
-         "l") "      %tp = xor.i32 %lp, 1\n"
-              "      bar.arrive_expect told[%ls], 8\n"
-              "      @%first %t = ticket.next %draws\n"
-              "      @%first bar.wait heard[%ls], %lp, scope cluster\n"
-              "      @%first st.async %t -> ids[%ls], told[%ls], rank 1\n"
-              "      @%first st.async %t -> ids[%ls], told[%ls], rank 0\n"
-              "      bar.wait told[%ls], %tp\n"
-              "      %id = ld.shared ids[%ls]\n"
-              "      %more = cmp lt %id, %n\n"
-              "      %done = not.pred %more\n"
-              "      %bytes = sel.i32 %more, 16384, 0\n"
-              "      bar.wait empty[%ls], %lp\n"
-              "      bar.arrive_expect full[%ls], %bytes\n"
-              "      @%more tma.load in [0, 0] -> tile[%ls], full[%ls], bytes 16384\n" R_NEXT(
-                  "l", "2") "      break %done\n"
-                            "    end\n  }\n"
-                            "  role store warps 1 elect {\n"
-                            "    %m = param.i64 ceil(M, 64)\n" R_START("s", "0") "    repeat\n" R_TURN(
-                                "s") "      bar.wait full[%ss], %sp\n"
-                                     "      %sid = ld.shared ids[%ss]\n"
-                                     "      bar.arrive heard[%ss], rank 0\n"
-                                     "      %last = cmp ge %sid, %m\n"
-                                     "      break %last\n"
-                                     "      tma.store out [0, 0], tile[%ss], bytes 16384\n"
-                                     "      grp.commit\n"
-                                     "      grp.wait 0 read\n"
-                                     "      bar.arrive empty[%ss]\n" R_NEXT("s", "2") "    end\n  }\n" R_EXIT},
     {"multicast",
      R_HEAD("2, 2, 1", "64") "  buf a bytes 16384 align 128 slots 2 pitch 16384 at 0\n"
                              "  buf b bytes 16384 align 128 slots 2 pitch 16384 at 32768\n"

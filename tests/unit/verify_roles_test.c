@@ -235,16 +235,6 @@ static const Finding FINDINGS[] = {
      "      %e1 = cmp lt %sk32, 9\n      @%e1 grp.commit\n", "E0608"},
     {"mask of parities", "%lr = shr.i32 %lb, %ls", "%lr = shr.i32 %lk32, %ls", "E0603"},
     {"skewed", "%more = cmp lt %next, %n\n", "%more = cmp lt %next, 100\n", "E0650"},
-    {"tickets", "add.i64 %n, %teams", "add.i64 %n, 132", "E0782"},
-    {"tickets", "%more = cmp lt %t, %n", "%more = cmp le %t, %n", "E0782"},
-    {"tickets", "%more = cmp lt %t, %n", "%more = cmp gt %t, %n", "E0781"},
-    {"tickets", "%more = cmp lt %t, %n", "%more = cmp ne %t, %n", "E0780"},
-    {"tickets", "      break %done\n", 
-     "      %old = ld.scalar src, 0\n      %stop = cmp ge %old, %n\n      break %stop\n", "E0780"},
-    {"tickets", "      %t = ticket.next %draws\n", "      %t0 = ticket.next %draws\n      %t = ticket.next %draws\n", "E0780"},
-    {"tickets of a cluster", "%teams32 = div.i32 %ctas, 2", "%teams32 = div.i32 %ctas, 1", "E0782"},
-    {"tickets of a cluster", "@%first %t = ticket.next", "%t = ticket.next", "E0780"},
-    {"tickets", "      break %last\n", "      %last2 = cmp gt %id, %m\n      break %last2\n", "E0782"},
     {"multicast", "%lp, scope cluster", "%lp", "E0670"},
     {"multicast", "      bar.arrive empty[%ss], rank %below\n", "", "E0604"},
     {"multicast", "mask %ma", "mask 15", "E0613"},
@@ -289,35 +279,6 @@ static const Finding FINDINGS[] = {
 
 /* Kernels of which no part is right. */
 static const Finding WRONG[] = {
-    /* Each CTA draws for itself: one may leave while the other waits for it. */
-    {"a draw for each CTA",
-     R_TEAMS("2, 1, 1", "32") "  bar b slots 1 count 1 at 200000\n  var ph i32\n"
-                             "  init {\n    elect bar.init b, 1\n" R_CLUSTER
-     "  role main warps 1 elect {\n    %n = param.i64 ceil(M, 64)\n" R_DRAWS("1")
-     "    %me = sreg cluster_ctarank\n    %other = xor.i32 %me, 1\n    var ph = 0\n"
-     "    repeat\n"
-     "      %t = ticket.next %draws\n      %done = cmp ge %t, %n\n      break %done\n"
-     "      bar.arrive b, rank %other\n"
-     "      %p = get.i32 ph\n      bar.wait b, %p, scope cluster\n"
-     "      %q = xor.i32 %p, 1\n      set ph = %q\n"
-     "    end\n  }\n" R_EXIT,
-     NULL, "E0607"},
-    /* Left by the second break the kernel ends with a store in flight. */
-    {"two breaks",
-     R_TEAMS("1, 1, 1", "32") "  buf tile bytes 16384 align 128 slots 1 pitch 16384 at 0\n"
-                             "  bar full slots 1 count 1 at 200000\n  var ph i32\n"
-                             "  role main warps 1 elect {\n    bar.init full, 1\n    fence.mbar_init\n"
-     "    %n = param.i64 ceil(M, 64)\n" R_DRAWS("1") "    var ph = 0\n"
-     "    repeat\n"
-     "      %t = ticket.next %draws\n      %done = cmp ge %t, %n\n      break %done\n"
-     "      bar.arrive_expect full, 16384\n"
-     "      tma.load in [0, 0] -> tile, full, bytes 16384\n"
-     "      %p = get.i32 ph\n      bar.wait full, %p\n      %q = xor.i32 %p, 1\n      set ph = %q\n"
-     "      tma.store out [0, 0], tile, bytes 16384\n      grp.commit\n"
-     "      %u = ld.scalar src, 0\n      %last = cmp ge %u, %n\n      break %last\n"
-     "      grp.wait 0 read\n"
-     "    end\n  }\n}\n",
-     NULL, "E0624"},
     /* The second CTA's parity is wrong from the 21st turn on. */
     {"a counter of one CTA",
      R_HEAD("2, 1, 1", "32") "  bar b slots 1 count 1 at 200000\n  var ph i32\n  var x i32\n"

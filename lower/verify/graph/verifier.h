@@ -13,7 +13,6 @@
  * tries/remainders.c the slots that loops begin with; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
  * tries/turns.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
  * long constant ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few);
- * unroll/draws.c shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
 #ifndef LOWER_VERIFY_GRAPH_VERIFIER_H
@@ -132,7 +131,6 @@ typedef struct Verifier {
     uint32_t met_open;  /* one that is and came up in this run, + 1; 0: none */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool remainders;    /* some are chosen */
-    bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
     bool silent;        /* nothing is reported now */
     bool judging;       /* a run, or its graph */
@@ -160,9 +158,6 @@ typedef struct Verifier {
     VEC(Cell) cells;
     VEC(const View *) views; /* of all runs */
     VEC(Side) shapes;        /* so, too: each once */
-    VEC(Break) breaks;
-    VEC(Draw) draws;
-    VEC(Bound) bounds;
     VEC(SyncPoint) syncs;
     Acts *acts; /* by rank and role, by number */
     uint32_t sync_ids[16]; /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */

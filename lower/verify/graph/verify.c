@@ -361,8 +361,8 @@ static void find_uneven(Verifier *v)
         bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
         bool guarded = orders && op->guard.pred && v->rounds[op->guard.pred - 1].changes;
         v->uneven |= guarded || (op->op == IR_LOOP && (changes(v, v->operands[i].a) || changes(v, v->operands[i].b)));
-        v->conditional |= guarded && group == IRG_BARRIER && op->op != IR_BAR_EXPECT;
         v->dealt |= op->op == IR_TICKET || op->op == IR_CLC_NEXT;
+        v->conditional |= guarded && group == IRG_BARRIER && op->op != IR_BAR_EXPECT;
     }
 }
 
@@ -436,11 +436,8 @@ void verify_clear(Verifier *v)
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
     CLEAR(v->cells);
-    CLEAR(v->breaks);
     CLEAR(v->picked);
     v->met_open = 0;
-    CLEAR(v->draws);
-    CLEAR(v->bounds);
     CLEAR(v->syncs);
 }
 
@@ -466,7 +463,6 @@ static void check_graph(Verifier *v)
     if (!v->failed) check_global(v);
     if (!v->failed) check_tensor(v);
     if (!v->failed) check_end(v);
-    if (!v->failed) check_draws(v);
     if (!v->failed && longest) check_cycles(v);
     if (!v->failed && v->certificate) certify_phases(v);
 }

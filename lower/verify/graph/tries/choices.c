@@ -272,11 +272,7 @@ static int64_t turns_around(const Verifier *v, bool but_unlike)
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
         int64_t alike = fr->past - (but_unlike ? v->together[fr->op] : 0);
-        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && alike > most) most = alike;
-        for (uint32_t j = 0; v->ops[fr->op]->op == IR_REPEAT && j < v->choices.n; j++) {
-            const Choice *c = &v->choices.v[j];
-            if (c->op == fr->op && value_of_choice(c) > most) most = value_of_choice(c);
-        }
+        if (!fr->burst && v->chosen[fr->op] && alike > most) most = alike;
     }
     return most;
 }
@@ -444,10 +440,9 @@ static Form family(Forms *f, Form x, int fuel)
 /* The answer to a draw, or, where work is drawn, the place of the CTA: that is the first one. */
 static bool drawn_atom(const Verifier *v, uint32_t atom)
 {
-    if (v->dealt && atom_data(&v->f, atom)->kind == ATOM_SREG) return true;
-    for (uint32_t i = 0; i < v->draws.n; i++)
-        if (v->draws.v[i].atom == atom) return true;
-    return false;
+    const FormAtom *a = atom_data(&v->f, atom);
+    const IrOp *op = a->kind == ATOM_LEAF && a->a < v->nops ? v->ops[a->a] : NULL;
+    return (v->dealt && a->kind == ATOM_SREG) || (op && (op->op == IR_TICKET || op->op == IR_CLC_NEXT));
 }
 
 bool choice_drawn(const Verifier *v, Form x)
@@ -505,7 +500,7 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     int64_t scale = scale_of(d);
     Choice c = {.op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
     const FormAtom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
-    if (turns && turns->kind == ATOM_TURNS) c.key = (ChoiceKey){turns->a, turns->c, 0, 0};
+    if (turns && turns->kind == ATOM_TURNS) c.key = (ChoiceKey){0};
     c.of = form_add(f, leaf, -1, form_const(f, d->k));
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);

@@ -5,7 +5,7 @@
 #include "lower/verify/graph/values/forms.h"
 
 typedef struct ChoiceKey { /* choices that are made again and again in turns around have the same */
-    uint32_t op, thread; /* of a repeat: where it is left, and whose */
+    uint32_t op, thread;
     uint32_t part;
     Form family; /* of a condition: what it asks but for the turn */
 } ChoiceKey;
@@ -31,7 +31,6 @@ typedef struct ValueList {
 typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */
-    int64_t left;      /* a repeat was left after so many because it was chosen so: more may be possible */
 } Turns;
 typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
     uint32_t front, end;
@@ -54,8 +53,7 @@ enum {
     CONE_SYNC = 1,   /* numbers of synchronisation, and conditions of it: through variables */
     CONE_PLACE = 2,  /* places in a buffer: so, too */
     CONE_LOADS = 4,  /* loads are followed here: all that is not of scalars alone */
-    CONE_STEERS = 8, /* conditions, trip counts and amounts: as far as it is worked out from values */
-    CONE_ENDS = 16   /* when repeats are left */
+    CONE_STEERS = 8  /* conditions, trip counts and amounts: as far as it is worked out from values */
 };
 
 #endif

@@ -190,7 +190,7 @@ void moduli_prepare(Verifier *v)
     for (uint32_t i = 0; i < v->nops; i++) find_rings(&m, i);
     add_rounds(&m, CONE_SYNC | CONE_PLACE);
     uint32_t musts = m.all.n;
-    add_rounds(&m, CONE_STEERS | CONE_ENDS);
+    add_rounds(&m, CONE_STEERS);
     join_all(&m, musts);
     fit_ring(v);
     rounds_find(v, 0);

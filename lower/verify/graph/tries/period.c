@@ -209,7 +209,7 @@ void period_prepare(Verifier *v)
     for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     find_circles(v);
     for (uint32_t i = 0; i < v->nops; i++) {
-        if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
+        if (v->ops[i]->op != IR_LOOP) continue;
         const Body *b = verify_body(v, i);
         for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
             const IrOp *op = &b->role->ops.v[j];
@@ -226,7 +226,7 @@ void period_prepare(Verifier *v)
 static void forget_sums(Verifier *v, uint32_t loop)
 {
     const Body *b = verify_body(v, loop);
-    if (v->ops[loop]->op != IR_REPEAT && !v->chosen[loop]) return;
+    if (!v->chosen[loop]) return;
     for (uint32_t i = loop + 1; i < b->base + b->partner[loop - b->base]; i++) {
         uint32_t var = v->operands[i].var;
         int64_t k;
@@ -259,7 +259,7 @@ void period_turn(Verifier *v, const Frame *fr)
     struct Period *p = v->period;
     if (fr->at > 0) forget_sums(v, fr->op);
     uint32_t loop = p->loop[fr->op], n = v->k->vars.n;
-    if (loop == 0) return;
+    if (loop == 0 || v->few) return;
     Start *s = &p->starts[v->now->id * p->loops + loop - 1];
     uint64_t sets = p->sets[fr->op], moved = 0;
     if (fr->at == 0) {

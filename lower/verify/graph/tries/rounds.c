@@ -247,13 +247,11 @@ bool cones_steers(const IrOp *op, IrKey key)
 
 static void add_operand(Verifier *v, uint32_t at, const IrArg *arg)
 {
-    IrOpcode op = (IrOpcode)v->ops[at]->op;
     IrKey key = (IrKey)arg->key;
     bool scalar = v->group[at] == IRG_SCALAR;
     if (cones_number(v, at, key)) add(v, at, arg, CONE_SYNC);
     if (!scalar && key == IRK_OFFSET) add(v, at, arg, CONE_PLACE);
     if (!scalar && counts(v, key)) add(v, at, arg, CONE_LOADS);
-    if (op == IR_BREAK) add(v, at, arg, CONE_ENDS);
     if (!v->operands[at].pure && cones_steers(v->ops[at], key)) add(v, at, arg, CONE_STEERS);
 }
 

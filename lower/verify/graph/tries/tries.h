@@ -45,8 +45,6 @@ int64_t constants_count(const Verifier *v, Form of); /* which number it is; 0: o
 void turns_prepare(Verifier *v);
 void turns_begin(Verifier *v); /* a run */
 void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loop, which has so many */
-/* v->now leaves a repeat after so many turns. certain: whatever is chosen. */
-void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain);
 void turns_keep(Verifier *v);  /* the run is proved */
 bool turns_more(Verifier *v);  /* after all runs: whether they are to be done again, as loops had too few turns */
 void turns_check(Verifier *v); /* refuses what they left out */

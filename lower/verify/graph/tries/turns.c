@@ -45,21 +45,13 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns)
     while (t->upper < most && !form_le(&v->f, all, form_const(&v->f, t->upper))) t->upper++;
 }
 
-void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)
-{
-    Turns *t = &v->turns[op];
-    if (turns > t->now) t->now = turns;
-    if (certain && v->now->depth == 1) t->upper = turns > t->upper ? turns : t->upper;
-    else if (turns >= t->left) t->left = turns + 1;
-}
-
 /* ---- after all runs ---- */
 
 static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
     int64_t all = all_turns(v);
-    *least = t->upper < all && t->upper >= t->left ? t->upper : all;
+    *least = t->upper < all ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
 }
 

@@ -109,49 +109,25 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     period_turn(v, fr);
 }
 
-/* How often a repeat that only run time ends is passed: chosen for all roles together, or for a break of this thread. */
-static bool repeat_turns(Verifier *v, uint32_t op, uint32_t brk, uint32_t pass, int64_t *k)
-{
-    Form turns = form_atom(&v->f, (FormAtom){.kind = ATOM_TURNS,
-                                             .type = IR_I64,
-                                             .a = v->split ? brk : v->nops,
-                                             .b = pass,
-                                             .c = v->split ? v->now->id : 0,
-                                             .lo = 0,
-                                             .hi = INT64_MAX});
-    bool trip = false;
-    if (form_is_const(&v->f, choice_resolve(v, turns, true, &trip), k)) return true;
-    choice_add(v, op, turns);
-    return false;
-}
-
-/* The choice comes before those of loops inside, also where the break stands behind them: those depend on it. */
+/* What is drawn ends a repeat, in all roles after as many turns: that it does shows the tree that the roles are made of (verify/tree/draws.c). */
 static void enter_repeat(Verifier *v, uint32_t op)
 {
-    int64_t turns;
-    if (!v->split && !repeat_turns(v, op, v->nops, v->now->times[op], &turns)) return;
+    Form turns = form_atom(&v->f, (FormAtom){.kind = ATOM_TURNS, .type = IR_I64, .b = v->now->times[op], .lo = 0, .hi = INT64_MAX});
+    int64_t k;
+    bool trip = false;
+    if (!v->few) {
+        verify_refuse(v, E0660, op, "what is drawn ends this loop, which is proved of derived schedules alone");
+        return;
+    }
+    if (!form_is_const(&v->f, choice_resolve(v, turns, true, &trip), &k)) {
+        choice_add(v, op, turns);
+        return;
+    }
     Frame *fr = block_push(v, op);
     fr->pass = v->now->times[op]++;
+    fr->past = k;
     v->chosen[op] = 1;
     forget_values(v, op);
-    period_turn(v, fr);
-}
-
-/* How many turns were chosen for a repeat that only run time ends. A repeat that ends where another one did needs no
- * choice: the condition of its break is known by then. Repeats of several roles take the same choice as long as in each
- * turn they ask for one condition; when two are found, each break gets choices of its own, by thread, and all starts
- * again. */
-static bool chosen_turns(Verifier *v, uint32_t op, const Frame *fr, uint32_t atom, int64_t *k)
-{
-    for (uint32_t i = 0; i < v->breaks.n && !v->split; i++) {
-        const Break *b = &v->breaks.v[i];
-        if (b->pass != fr->pass || b->turn != fr->at || b->atom == atom) continue;
-        v->split = v->again = true;
-        v->choices.n = 0;
-        return false;
-    }
-    vec_push(&v->run, &v->breaks, ((Break){fr->pass, fr->at, atom}));
-    return repeat_turns(v, fr->op, op, fr->pass, k);
 }
 
 static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
@@ -226,29 +202,19 @@ static bool plain(const Verifier *v, Form x, uint32_t *atom, bool *truth)
     return true;
 }
 
-/* Whether the turn of a repeat was chosen to be the last one. */
+/* A repeat is left where its condition holds; where that is not known, in the turn that was chosen to be the last one, and then it is, in
+ * other roles, too. */
 static void step_break(Verifier *v, uint32_t op, const Body *b)
 {
     Thread *t = v->now;
-    Frame *fr = &t->frames[t->depth - 1];
-    Form whole = run_whole(v, ir_find(v->ops[op], IRK_COND)).x, x = form_simplify(&v->f, whole);
-    int64_t k, turns;
-    uint32_t atom = 0;
-    bool truth = false, known = form_is_const(&v->f, x, &k), one = plain(v, known ? whole : x, &atom, &truth);
-    if (!known && !one) {
-        verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
-        return;
-    }
-    if (one && !repeat_test(v, op, atom, truth, known || fr->at == 0)) return;
-    if (known && !one && k) repeat_over(v, op);
-    if (!known) {
-        if (!chosen_turns(v, op, fr, atom, &turns)) return;
-        k = fr->at >= turns;
-        vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
-    }
-    if (k == 0) return;
-    bool certain = form_data(&v->f, whole)->n == 0 && !run_by_trip(v, ir_find(v->ops[op], IRK_COND));
-    turns_repeat(v, fr->op, fr->at, certain);
+    const Frame *fr = &t->frames[t->depth - 1];
+    Form x = run_value(v, ir_find(v->ops[op], IRK_COND));
+    int64_t k;
+    uint32_t atom;
+    bool truth, known = form_is_const(&v->f, x, &k), last = known ? k != 0 : fr->at >= fr->past;
+    if (!known && plain(v, x, &atom, &truth)) vec_push(v->arena, &v->f.known, ((Known){atom, truth == last}));
+    if (!last && fr->at > fr->past) verify_refuse(v, E0660, op, "this loop goes on for longer than elsewhere");
+    if (!last) return;
     t->depth--;
     t->pc = b->partner[fr->op - b->base];
 }

@@ -330,7 +330,6 @@ static bool ask(Verifier *v, Copy *c)
 {
     if (!run_happens(v, c->op)) return false;
     c->value = value_of(run_answer(v, IR_I64, c->op, -1, INT32_MAX));
-    repeat_draw(v, c->op, c->value.x, 0);
     return !v->failed;
 }
 

@@ -183,7 +183,7 @@ static Value result_of(Verifier *v, uint32_t index, int depth)
         picked(v, a);
         picked(v, b);
     }
-    if (op->op == IR_CMP && v->draws.n) { /* with how many draws there are, whatever was chosen for loops of as many turns */
+    if (op->op == IR_CMP && v->dealt) { /* with how many draws there are, whatever was chosen for loops of as many turns */
         if (choice_drawn(v, a.x) && b.plain) b = value_of(b.plain);
         else if (choice_drawn(v, b.x) && a.plain) a = value_of(a.plain);
     }
@@ -303,7 +303,6 @@ static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
     }
     int64_t most = form_data(&v->f, n)->hi;
     Form x = run_answer(v, (IrType)op->type, index, 0, most < UINT32_MAX ? most : UINT32_MAX); /* it has 32 bits */
-    repeat_draw(v, index, x, n);
     define(v, op->dst, value_of(x));
 }
 

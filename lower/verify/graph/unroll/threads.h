@@ -74,21 +74,5 @@ typedef struct Shared { /* an act of a role's threads */
 } Shared;
 typedef VEC(Shared) Acts;
 
-typedef struct Break { /* a condition that run time decides ends a repeat, or not */
-    uint32_t pass;
-    int64_t turn;
-    uint32_t atom;
-} Break;
-
-typedef struct Draw { /* of a ticket, or of a cluster of the grid */
-    uint32_t op, thread, rank;
-    uint32_t atom; /* the answer */
-    Form draws;    /* tickets: after how many the counter starts again; clusters: 0 */
-    bool seen;     /* a break of the thread has looked at it */
-} Draw;
-typedef struct Bound { /* a break leaves its loop with the tickets that are not below it */
-    uint32_t op;
-    Form below, draws;
-} Bound;
 
 #endif

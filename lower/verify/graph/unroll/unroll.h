@@ -48,15 +48,6 @@ bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all
 void block_step(Verifier *v, uint32_t op);
 Frame *block_push(Verifier *v, uint32_t op); /* v->now enters a block */
 
-/* ---- draws.c ---- */
-void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
-/* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
- * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
-bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
-void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
-
-void check_draws(Verifier *v); /* of a finished graph */
-
 /* ---- events.c ---- */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
 EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last one if that was a copy, too */

@@ -30,7 +30,7 @@ typedef enum FormAtomKind {
     ATOM_INDEX, /* of a loop over copies from a below b */
     ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
     ATOM_COUNT, /* the number a, to which a long loop goes on: tries/constants.c */
-    ATOM_TURNS, /* of a repeat, at its b-th time, until thread c leaves it by break a; or of all repeats that end together */
+    ATOM_TURNS, /* of repeats at their b-th time */
     ATOM_GT0,   /* pred: form a is above 0 */
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
