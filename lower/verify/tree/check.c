@@ -274,7 +274,7 @@ static void await(Check *c, State *s, const IrOp *op)
     if (marks(g)->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
-        if (g.r->bare && set_has(heard, open_bit(g.r, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
+        if (g.r->bare && g.r->remote >> e & 1 && set_has(heard, open_bit(g.r, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
         for (int k = 0; k < (one ? ALL_THREADS : knowers_of(g.r, a)); k++) {
             Set u = unknown_of(g, a, t, k);
             for (uint32_t w = 0; w < g.r->words; w++) u[w] &= heard[w] & ~bound[w];

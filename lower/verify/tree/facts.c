@@ -128,12 +128,18 @@ static void add_readers(TreeFacts *f, uint32_t at)
     }
 }
 
-bool tree_access(const TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, TreeAccess *x)
+TreeAccess tree_access(const TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how, bool write)
 {
     const IrOp *op = tree_op(f, i);
-    const IrArg *object = ir_find(op, key), *turn = object ? ir_part(op, object, IRK_SLOT) : NULL;
+    return (TreeAccess){.op = i, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write, .one = tree_by_one(f, op)};
+}
+
+bool tree_slot(const TreeFacts *f, TreeAccess *x, IrKey key)
+{
+    const IrArg *object = ir_find(tree_op(f, x->op), key), *turn = object ? ir_part(tree_op(f, x->op), object, IRK_SLOT) : NULL;
     if (turn == NULL || turn->kind != IRA_TURN) return false;
-    *x = (TreeAccess){.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write, .one = tree_by_one(f, op)};
+    x->ring = turn->id;
+    x->buf = object->id;
     return true;
 }
 
@@ -152,8 +158,8 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     const IrOp *op = tree_op(f, i);
     const IrArg *rop = write ? ir_find(op, IRK_ROP) : NULL;
     uint32_t words, set = 1u << rank;
-    TreeAccess x;
-    if (!tree_access(f, i, rank, key, how, write, &x)) return;
+    TreeAccess x = tree_access(f, i, rank, how, write);
+    if (!tree_slot(f, &x, key)) return;
     if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = (uint8_t)(rop->id + 1);
     place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
@@ -172,10 +178,12 @@ static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
     uint32_t set = 1u << rank;
     if (at->event == 0 || !(f->ring[at->ring - 1].remote >> (at->event - 1) & 1)) return;
     if (how == OF_ARRIVAL && (!f->ring[at->ring - 1].bare || !tree_targets(f, op, rank, &set))) return;
-    TreeAccess x = {.op = i, .ring = at->ring - 1, .buf = UINT32_MAX, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .one = tree_by_one(f, op)};
+    TreeAccess x = tree_access(f, i, rank, how, false);
     TreePoly none;
     tree_poly(&none, 0);
     tree_place(f, &x, &none, &none);
+    x.ring = at->ring - 1;
+    x.buf = UINT32_MAX;
     if (how == OF_ARRIVAL) x.event = at->event;
     tree_access_add(f, x, set);
 }
@@ -446,7 +454,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) events(f);
     for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_rings(f, i);
-    if (f->wrong == NULL && f->has[IR_TC_COMMIT]) tree_commits(f);
+    if (f->wrong == NULL && k->tmem) tree_commits(f);
     pairs(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;

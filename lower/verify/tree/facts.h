@@ -216,8 +216,8 @@ uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
-/* Of the agent in the CTA of that rank, to a slot of a ring. False: it is none of a ring's. */
-bool tree_access(const TreeFacts *f, uint32_t op, uint32_t rank, IrKey key, AccessHow how, bool write, TreeAccess *x);
+TreeAccess tree_access(const TreeFacts *f, uint32_t op, uint32_t rank, AccessHow how, bool write); /* by its agent in the CTA of that rank */
+bool tree_slot(const TreeFacts *f, TreeAccess *x, IrKey key); /* to that slot of a ring; false: it is none */
 void tree_access_add(TreeFacts *f, TreeAccess x, uint32_t set); /* one at each CTA of the set */
 
 /* ---- tensor_memory.c ---- */

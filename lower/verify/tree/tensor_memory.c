@@ -20,30 +20,31 @@ bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *
 
 /* ---- commits ---- */
 
+static void commits_to(TreeFacts *f, uint32_t i, uint32_t from)
+{
+    uint32_t set;
+    if (tree_when(f, tree_op(f, i), from) == WHEN_NEVER || !tree_targets(f, tree_op(f, i), from, &set)) return; /* not known: publish() */
+    for (uint32_t t = 0; t < f->ctas; t++) {
+        if (!(set >> t & 1)) continue;
+        if (f->committer[t] && f->committer[t] != from + 1) tree_wrong(f, i, "two CTAs commit to one");
+        f->committer[t] = (uint8_t)(from + 1);
+    }
+}
+
 /* All of an agent's, at one event that has no other arrivals: so who awaits it knows that the last commit has arrived. */
 void tree_commits(TreeFacts *f)
 {
-    const TreeOp *event = NULL;
-    const IrOp *first = NULL;
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+    uint32_t first = 0, n = f->tree->ops.n;
+    while (first < n && tree_op(f, first)->op != IR_TC_COMMIT) first++;
+    if (first == n) return;
+    const TreeOp *event = &f->at[first];
+    if (event->ring == 0) tree_wrong(f, first, "a commit to no event of a ring");
+    for (uint32_t i = 0; i < n; i++) {
         const IrOp *op = tree_op(f, i);
-        uint32_t set;
-        if (op->op != IR_TC_COMMIT) continue;
-        if (event == NULL) event = &f->at[i], first = op;
-        if (event->ring == 0 || f->at[i].ring != event->ring || f->at[i].event != event->event || op->agent != first->agent) tree_wrong(f, i, "commits of the tensor core at two events");
-        for (uint32_t s = 0; s < f->ctas; s++) {
-            if (tree_when(f, op, s) == WHEN_NEVER || !tree_targets(f, op, s, &set)) continue; /* not known: publish() */
-            for (uint32_t t = 0; t < f->ctas; t++) {
-                if (!(set >> t & 1)) continue;
-                if (f->committer[t] && f->committer[t] != s + 1) tree_wrong(f, i, "two CTAs commit to one");
-                f->committer[t] = (uint8_t)(s + 1);
-            }
-        }
-    }
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = tree_op(f, i);
-        bool here = event && event->ring && f->at[i].ring == event->ring && f->at[i].event == event->event;
-        if (here && op->op != IR_TC_COMMIT && op->op != IR_AWAIT) tree_wrong(f, i, "others arrive where the tensor core does");
+        bool commits = op->op == IR_TC_COMMIT, here = f->at[i].ring == event->ring && f->at[i].event == event->event;
+        if (commits && (!here || op->agent != tree_op(f, first)->agent)) tree_wrong(f, i, "commits of the tensor core at two events");
+        if (here && f->at[i].event && !commits && op->op != IR_AWAIT) tree_wrong(f, i, "others arrive where the tensor core does");
+        for (uint32_t s = 0; s < f->ctas && commits; s++) commits_to(f, i, s);
     }
 }
 
@@ -58,16 +59,20 @@ static void add_lanes(TreeAccess *x, int64_t first, unsigned n, unsigned apart)
 static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, uint32_t set)
 {
     const IrOp *op = tree_op(f, i);
-    const IrArg *object = ir_find(op, key), *slot = ir_part(op, object, IRK_SLOT), *byte = ir_part(op, object, IRK_OFFSET), *along = ir_find(op, IRK_ALONG), *plan = ir_find(op, IRK_PLAN);
+    const IrArg *object = ir_find(op, key), *slot = ir_part(op, object, IRK_SLOT), *byte = ir_part(op, object, IRK_OFFSET);
+    const IrArg *along = ir_find(op, IRK_ALONG), *plan = ir_find(op, IRK_PLAN);
     const IrBuf *b = &f->k->bufs.v[object->id];
     TmemUse use = tmem_use(f->k, op);
     int64_t at = byte ? byte->imm : 0, pitch = CELL * (int64_t)b->columns, width = CELL * (int64_t)use.columns;
-    TreeAccess x = {.op = i, .ring = f->tensor_ring[object->id], .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write, .one = tree_by_one(f, op), .generic = true};
+    TreeAccess x = tree_access(f, i, rank, how, write);
     TreePoly from, to, slots;
     if (op->agent == 0) {
         tree_wrong(f, i, "an access of no agent");
         return;
     }
+    x.ring = f->tensor_ring[object->id];
+    x.buf = object->id;
+    x.generic = true;
     f->ring[x.ring].used |= bit(x.agent);
     if (op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B) add_lanes(&x, at / pitch, TMEM_LANES / 32, 32);
     else add_lanes(&x, at / pitch, op->op == IR_TC_CP ? b->lanes : op->op == IR_TC_SHIFT ? 32 : f->k->plans.v[plan->id].extent[0], 1);
@@ -75,7 +80,8 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     tree_poly(&slots, CELL * (int64_t)b->column_pitch);
     if (along) tree_add(f, &from, &TREE_ONE, along, f->ctas);
     Interval start = along ? tree_range(f, along, rank) : interval_at(0), number = slot ? tree_range(f, slot, rank) : interval_at(0);
-    x.lost = !tree_multiple(&from, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width || number.lo < 0 || number.hi >= b->slots;
+    x.lost = !tree_multiple(&from, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width;
+    x.lost |= number.lo < 0 || number.hi >= b->slots;
     if (slot) tree_add(f, &from, &slots, slot, f->ctas);
     tree_poly_add(&from, &TREE_ONE, at % pitch);
     tree_copy(&to, &from);
@@ -108,8 +114,8 @@ static bool reach(const TreeFacts *f, uint32_t i, uint32_t rank, const TmemCp *c
 static void add_source(TreeFacts *f, uint32_t i, uint32_t rank, uint32_t set)
 {
     const IrOp *op = tree_op(f, i);
-    TreeAccess x;
-    if (!tree_access(f, i, rank, IRK_SRC, BY_COMMIT, false, &x)) return;
+    TreeAccess x = tree_access(f, i, rank, BY_COMMIT, false);
+    if (!tree_slot(f, &x, IRK_SRC)) return;
     const IrArg *byte = ir_part(op, ir_find(op, IRK_SRC), IRK_OFFSET);
     TmemCp c = tmem_cp(f->k, op);
     const TmemShape *s = tmem_shape(c.shape);
