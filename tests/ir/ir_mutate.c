@@ -304,12 +304,12 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
     text_free(&t);
 }
 
-/* Of a tree: that what is read was written, and that loops end, where work is dealt, too, others see to (PROOF.md); that a phase for which nobody waits is
+/* Of a tree: that what is read was written (E1362: in tensor memory), and that loops end, others see to (PROOF.md); that a phase for which nobody waits is
  * over at the end nobody promises. */
 static bool is_trusted(const Mutant *m, const char *said)
 {
-    bool read = strncmp(said, "E1305", 5) == 0 || strncmp(said, "E1362", 5) == 0, ends = strncmp(said, "E1319", 5) == 0 || strncmp(said, "E1318", 5) == 0;
-    return ((read || ends) && m->value) || strncmp(said, "E1309", 5) == 0;
+    bool read = strncmp(said, "E1305", 5) == 0, ends = strncmp(said, "E1319", 5) == 0 || strncmp(said, "E1318", 5) == 0;
+    return ((read || ends) && m->value) || strncmp(said, "E1309", 5) == 0 || strncmp(said, "E1362", 5) == 0;
 }
 
 static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
