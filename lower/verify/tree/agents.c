@@ -117,8 +117,7 @@ void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
             uint8_t *out = outs_of(generation(&c->p, s, i, b));
             for (uint32_t j = 0; j < r->outs.n; j++) {
                 const TreeAccess *x = tree_out(&c->f, r, j);
-                bool happens = tree_when(&c->f, tree_op(&c->f, c->at), x->rank) == WHEN_ALWAYS;
-                if (out[j] > OUT_OLD && happens && is_its(x, a, how, one)) out[j]--;
+                if (out[j] > OUT_OLD && is_its(x, a, how, one) && tree_when(&c->f, tree_op(&c->f, c->at), x->rank) == WHEN_ALWAYS) out[j]--;
             }
         }
     }
