@@ -259,6 +259,10 @@ static int random_node(Case *c)
     static const int64_t constants[] = {1, 2, 3, 4, 6, 8, -1, -2, 0, 5};
     int a = pick(c->nnodes);
     int b = pick(3) ? pick(c->nnodes) : add_node(c, OP_CONST, 0, 0, constants[pick(10)]);
+    if (pick(12) == 0) { /* min(n, a + b) - a, as loops that are clipped count */
+        int ahead = add_node(c, OP_ADD, a, b, 0);
+        return add_node(c, OP_SUB, add_node(c, pick(2) ? OP_MIN : OP_MAX, pick(c->nnodes), ahead, 0), pick(3) ? a : ahead, 0);
+    }
     return add_node(c, ops[pick(12)], a, b, 0);
 }
 

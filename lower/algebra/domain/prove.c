@@ -383,6 +383,23 @@ static bool atom_extreme(Search *s, AtomInfo *info, bool up, Poly *out)
     }
 }
 
+/* coef * x + rest for a minimum or maximum x bounds from both sides what either of its two gives, together with the rest. That is the better
+ * bound where one of them cancels what moves in the rest: min(n, a + c) - a. False where it does not. */
+static bool extreme_either(Search *s, const AtomInfo *x, Poly coef, Poly rest, bool max, bool up, Poly *out)
+{
+    Domain *d = s->d;
+    Poly of[2], found[2];
+    uint32_t varying = varying_terms(d, rest, s->keep);
+    if ((x->kind == ATOM_MIN) != up) return false;
+    of[0] = raw_add(d, raw_mul(d, coef, poly_now(d, x->a)), rest);
+    of[1] = raw_add(d, raw_mul(d, coef, poly_now(d, x->b)), rest);
+    if (of[0].bad || of[1].bad || (varying_terms(d, of[0], s->keep) >= varying && varying_terms(d, of[1], s->keep) >= varying)) return false;
+    bool first = extreme(s, of[0], max, &found[0]), second = extreme(s, of[1], max, &found[1]);
+    if (first && second) *out = max ? poly_min(d, found[0], found[1]) : poly_max(d, found[0], found[1]);
+    else *out = found[!first];
+    return first || second;
+}
+
 static bool extreme(Search *s, Poly p, bool max, Poly *out)
 {
     Domain *d = s->d;
@@ -397,7 +414,8 @@ static bool extreme(Search *s, Poly p, bool max, Poly *out)
         poly_split(d, p, x, &coef, &rest);
         int sign = prove_sign(d, coef);
         if (sign == 0) return false;
-        bool up = (sign > 0) == max;
+        bool up = (sign > 0) == max, extremes = info->kind == ATOM_MIN || info->kind == ATOM_MAX;
+        if (extremes && extreme_either(s, info, coef, rest, max, up, out)) return true;
         if (info->kind == ATOM_DIV) {
             if (!extreme_quotient(s, info, coef, rest, up, p, &p)) return false;
         } else {
