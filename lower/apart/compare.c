@@ -110,11 +110,16 @@ static void holds_of(Lower *L, Compared *c, const TensorAccess *a, int side)
     c->pair.nholds[side] = (int)a->holds.n;
 }
 
-/* What tells CTAs from each other is the same in one: also where numbers are made of it (domain/numbers.c). */
+/* What tells CTAs from each other is the same in one, but for iterations, which are its turns: also where numbers are made of it
+ * (domain/numbers.c). */
 static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
 {
-    for (int i = 0; i < a->nteam && c->pair.naxes < DOM_AXES_MAX; i++)
-        c->axis[c->pair.naxes++] = domain_number(L->d, poly_atom(L->d, a->team[i]), poly_atom(L->d, a->team[i]));
+    for (int i = 0; i < a->nteam && c->pair.naxes < DOM_AXES_MAX; i++) {
+        bool turns = false;
+        for (int t = 0; t < c->nturns; t++) turns = turns || c->index[t] == a->team[i];
+        Poly cta = poly_atom(L->d, a->team[i]);
+        if (!turns) c->axis[c->pair.naxes++] = domain_number(L->d, cta, cta);
+    }
 }
 
 /* All that tells clusters from each other, and iterations. */

@@ -88,25 +88,38 @@ static bool ge0_quotient(Proof *pf, const AtomInfo *q, int sign, Poly coef, Poly
     return ge0(pf, raw_plus(d, raw_add(d, sum, s), -1));
 }
 
+/* Sizes and the like alone. */
+static bool at_least_0(Domain *d, const Term *t)
+{
+    bool all = true;
+    for (uint8_t i = 0; i < t->natoms; i++) all = all && atom_info(d, t->atoms[i])->lo >= 0;
+    return all;
+}
+
 /* num = n * x + m, and rest has a multiple of x: c times num - den * q, a remainder, is split off where that leaves less of q.
- * (4 * (i / 2) - i + 1, which is i ^ 1, is 2 * (i / 2) + 1 less a remainder of at most 1.) */
+ * (4 * (i / 2) - i + 1, which is i ^ 1, is 2 * (i / 2) + 1 less a remainder of at most 1.) So it is of all of that times a size. */
 static bool split_remainder(Domain *d, const AtomInfo *q, Poly *coef, Poly *rest, Poly *rem, int64_t *c)
 {
     Poly num = poly_now(d, q->a), den = poly_now(d, q->b);
-    int64_t k, n;
-    if (!poly_is_const(*coef, &k) || !poly_is_const(den, &n) || num.n == 0 || num.terms[0].natoms == 0 || n < 1)
+    int64_t n;
+    if (coef->n != 1 || !at_least_0(d, &coef->terms[0]) || !poly_is_const(den, &n) || num.n == 0 || num.terms[0].natoms == 0 || n < 1)
         return false;
-    const Term *lead = &num.terms[0];
+    const Term *lead = &num.terms[0], *times = &coef->terms[0];
+    int64_t k = times->coef;
     for (uint32_t i = 0; i < rest->n; i++) {
         const Term *t = &rest->terms[i];
+        Term by;
+        Atom room[DEGREE_MAX];
         int64_t part;
-        if (t->natoms != lead->natoms || memcmp(t->atoms, lead->atoms, t->natoms * sizeof *t->atoms) != 0) continue;
+        if (!mono_divides(t, lead, &by, room) || by.natoms != times->natoms || memcmp(by.atoms, times->atoms, by.natoms * sizeof *by.atoms) != 0)
+            continue;
         *c = t->coef / lead->coef;
         if (t->coef % lead->coef || !mul_s64(*c, n, &part) || (*c < 0) == (k < 0) || (k < 0 ? part >= -k : -part >= k))
             return false;
-        *coef = poly_const(d, k + part);
-        *rest = raw_sub(d, *rest, raw_scale(d, num, *c));
-        *rem = poly_const(d, n - 1);
+        Poly size = term_poly(d, 1, times->atoms, times->natoms);
+        *coef = raw_scale(d, size, k + part);
+        *rest = raw_sub(d, *rest, raw_mul(d, size, raw_scale(d, num, *c)));
+        *rem = raw_scale(d, size, n - 1);
         return !rest->bad;
     }
     return false;
