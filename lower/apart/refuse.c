@@ -33,6 +33,13 @@ static bool start_from_data(Lower *L, const MoveInfo *mi)
     return data;
 }
 
+static bool start_of_variable(Lower *L, const MoveInfo *mi)
+{
+    bool variable = false;
+    for (int d = 0; d < mi->rank; d++) variable |= mi->g->dim[d].start && (scalar_uses(L, mi->g->dim[d].start) & USE_VAR) != 0;
+    return variable;
+}
+
 static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAccess *o)
 {
     const char *dealt = !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline";
@@ -56,6 +63,11 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
         diag_fix(L->c->diags, g,
                  "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
                  name_text(L, base_of(index)->name));
+    else if (o->write && !index && !offsets && start_of_variable(L, w->info))
+        diag_fix(L->c->diags, g,
+                 "what variables hold is not followed: make the start of indices, as `k * 132 + cta.x` in turn k of a loop; where memory says "
+                 "it, store through a view `%s[offs[i] +: n, ..]` with `trust sorted(offs)`; or write `overlap any` if any order will do",
+                 name_text(L, base_of(w->info->tensor)->name));
     else if (o->write && !index && !offsets && start_from_data(L, w->info))
         diag_fix(L->c->diags, g,
                  "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "
