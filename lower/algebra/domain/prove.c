@@ -111,8 +111,8 @@ static bool split_remainder(Domain *d, const AtomInfo *q, Poly *coef, Poly *rest
         Term by;
         Atom room[DEGREE_MAX];
         int64_t part;
-        if (!mono_divides(t, lead, &by, room) || by.natoms != times->natoms || memcmp(by.atoms, times->atoms, by.natoms * sizeof *by.atoms) != 0)
-            continue;
+        if (!mono_divides(t, lead, &by, room) || by.natoms != times->natoms) continue;
+        if (by.natoms && memcmp(by.atoms, times->atoms, by.natoms * sizeof *by.atoms) != 0) continue;
         *c = t->coef / lead->coef;
         if (t->coef % lead->coef || !mul_s64(*c, n, &part) || (*c < 0) == (k < 0) || (k < 0 ? part >= -k : -part >= k))
             return false;
