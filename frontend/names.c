@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/check.h"
+#include "frontend/foreign.h"
 
 void env_begin(Env *e)
 {
@@ -103,8 +104,9 @@ void unknown_name(Env *e, Ident id, const char *what)
     if (!id.name) return;
     if (!module_alone(e, id) && !(strcmp(what, "function") == 0 && unknown_arithmetic(e, id))) {
         Diag *g = diag_at(e->c->diags, E0201, id.span, "unknown %s `%s`", what, name_of(e, id.name));
-        const char *near = nearest_name(e, name_of(e, id.name));
-        if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+        const char *near = nearest_name(e, name_of(e, id.name)), *foreign = foreign_fix(name_of(e, id.name));
+        if (foreign) diag_fix(e->c->diags, g, "%s", foreign);
+        else if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
     }
     /* Known from here on: one error for a name, not one for each use. */
     push(e, (Entity){.kind = ENT_BAD, .name = id.name});

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/arithmetic.h"
+#include "frontend/foreign.h"
 #include "lang/lang.h"
 
 typedef struct Slip {
@@ -86,40 +87,6 @@ static bool names_data(const Slip *s, const char *name)
 
 /* ---- words in place of others ---- */
 
-typedef struct Foreign {
-    const char *word, *fix;
-} Foreign;
-
-static const Foreign foreign[] = {
-    {"while", "a loop has a known trip count: `for i in 0 .. n { .. }`"},
-    {"do", "a loop has a known trip count: `for i in 0 .. n { .. }`"},
-    {"loop", "`for i in 0 .. n { .. }`"},
-    {"return", "a function with a value is one expression: `fn f(a, b) = a * b;`"},
-    {"break", "a loop runs its whole range: give it a shorter one, or use `if` inside"},
-    {"continue", "put the rest of the body into an `if`"},
-    {"goto", "use `if` and `for`"},
-    {"switch", "use `if .. { } else if .. { }`"},
-    {"case", "use `if .. { } else if .. { }`"},
-    {"elif", "write `else if`"},
-    {"elsif", "write `else if`"},
-    {"elseif", "write `else if`"},
-    {"then", "a body stands in braces: `if cond { .. }`"},
-    {"struct", "there are scalars, tiles and barriers only"},
-    {"typedef", "an element type can be a kernel's parameter: `kernel k<T = bf16>(..)`"},
-    {"include", "write `import std.tiles;`"},
-    {"using", "write `import std.tiles;`"},
-    {"from", "write `import std.tiles;`"},
-    {"def", "write `fn name(params) { .. }` or `kernel name(params) { .. }`"},
-    {"func", "write `fn`"},
-    {"function", "write `fn`"},
-    {"void", "write `fn name(params) { .. }` or `kernel name(params) { .. }`"},
-    {"__global__", "write `kernel name(params) { .. }`"},
-    {"__device__", "write `fn name(params) { .. }`"},
-    {"__shared__", "write `shared name: bf16[64, 64];`"},
-    {"__syncthreads", "the compiler places synchronisation; barriers are `barrier b;`, `arrive b;`, `wait b;`"},
-    {"syncthreads", "the compiler places synchronisation; barriers are `barrier b;`, `arrive b;`, `wait b;`"},
-};
-
 static const char *const scalar_words[] = {"int",      "unsigned", "long",   "short",    "char",    "float",
                                            "double",   "bool",     "auto",   "size_t",   "int32_t", "int64_t",
                                            "uint32_t", "uint64_t", "static", "constexpr"};
@@ -138,9 +105,9 @@ static bool foreign_word(Slip *s)
     Token t = same_place(s->at, s->first) ? s->at : s->first;
     if (t.kind != TK_IDENT) return false;
     const char *word = copy_of(s, t.span);
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        if (strcmp(word, foreign[i].word) != 0) continue;
-        FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "%s", foreign[i].fix);
+    const char *fix = foreign_fix(word);
+    if (fix) {
+        FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "%s", fix);
         return true;
     }
     if (s->ps->depth == 0 || s->at.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
@@ -414,6 +381,15 @@ static bool c_for(Slip *s)
     return true;
 }
 
+/* `for i in a .. b step n` */
+static bool loop_step(Slip *s)
+{
+    bool in_head = (s->first.kind == TK_FOR || s->first.kind == TK_PIPELINE) && s->expected[TK_LBRACE];
+    if (!in_head || !(is_text(s, s->at, "step") || is_text(s, s->at, "by"))) return false;
+    FIX(s, say(s, E0105, s->at.span, "loops count by 1"), "`for k in ceil(b - a, n) { let i = a + k * n; .. }` is each n-th i of a .. b");
+    return true;
+}
+
 /* `0 ... n`, `0 to n` */
 static bool range_dots(Slip *s)
 {
@@ -625,7 +601,7 @@ static void anything_else(Slip *s)
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,
+    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,      loop_step,
     slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
     c_assignment,      multicast_to_whom, move_arrow,    tensor_without_space, comparison, logic_word,     lost_closer,
     template_list,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,

@@ -110,6 +110,18 @@ static void holds_of(Lower *L, Compared *c, const TensorAccess *a, int side)
     c->pair.nholds[side] = (int)a->holds.n;
 }
 
+/* What tells CTAs from each other is the same in one, but for iterations, which are its turns: also where numbers are made of it
+ * (domain/numbers.c). */
+static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
+{
+    for (int i = 0; i < a->nteam && c->pair.naxes < DOM_AXES_MAX; i++) {
+        bool turns = false;
+        for (int t = 0; t < c->nturns; t++) turns = turns || c->index[t] == a->team[i];
+        Poly cta = poly_atom(L->d, a->team[i]);
+        if (!turns) c->axis[c->pair.naxes++] = domain_number(L->d, cta, cta);
+    }
+}
+
 /* All that tells clusters from each other, and iterations. */
 static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
 {
@@ -159,6 +171,7 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
     holds_of(L, c, b, 1);
     if (how != APART_HERE) conditions_shared(L, c, a, b);
     if (how == APART_CTAS) of_one_cluster(L, c, a);
+    if (c->team_fixed) of_one_cta(L, c, a);
     if (why == NULL) why = &unused;
     if (how == APART_HERE) return domain_apart(L->d, &c->pair);
     if (places == 0) *why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";

@@ -33,9 +33,32 @@ static bool start_from_data(Lower *L, const MoveInfo *mi)
     return data;
 }
 
+static bool start_of_variable(Lower *L, const MoveInfo *mi)
+{
+    bool variable = false;
+    for (int d = 0; d < mi->rank; d++) variable |= mi->g->dim[d].start && (scalar_uses(L, mi->g->dim[d].start) & USE_VAR) != 0;
+    return variable;
+}
+
+/* The next one begins an element further, as if starts counted tiles: by which index; 0: no such. */
+static Atom counts_tiles(Lower *L, const TensorAccess *a, int *dim)
+{
+    for (int d = 0; d < a->info->rank && a->info->g; d++) {
+        for (int i = 0; i < a->nteam && move_width(a->info, d) > 1 && move_step(a->info, d) == 1; i++) {
+            int64_t step;
+            Poly rest;
+            *dim = d;
+            if (domain_linear(L->d, a->info->start[d], a->team[i], &step, &rest) && step == 1) return a->team[i];
+        }
+    }
+    return 0;
+}
+
 static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAccess *o)
 {
     const char *dealt = !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline";
+    int dim = 0;
+    Atom tiles = w == o ? counts_tiles(L, w, &dim) : 0;
     const PTensor *index = NULL;
     for (int d = 0; d < w->info->rank && !index; d++) index = row_numbers(w->info->g->dim[d].start, w->info->g->dim[d].rows);
     const PTensor *offsets = NULL;
@@ -56,11 +79,19 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
         diag_fix(L->c->diags, g,
                  "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
                  name_text(L, base_of(index)->name));
+    else if (o->write && !index && !offsets && start_of_variable(L, w->info))
+        diag_fix(L->c->diags, g,
+                 "what variables hold is not followed: make the start of indices, as `k * 132 + cta.x` in turn k of a loop; where memory says "
+                 "it, store through a view `%s[offs[i] +: n, ..]` with `trust sorted(offs)`; or write `overlap any` if any order will do",
+                 name_text(L, base_of(w->info->tensor)->name));
     else if (o->write && !index && !offsets && start_from_data(L, w->info))
         diag_fix(L->c->diags, g,
                  "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "
                  "`trust sorted(offs)`; or write `overlap any` if any order will do",
                  dealt, name_text(L, base_of(w->info->tensor)->name));
+    else if (tiles)
+        diag_fix(L->c->diags, g, "starts count elements, of which a part has %lld here: `%s * %lld`", (long long)move_width(w->info, dim),
+                 poly_text(L, poly_atom(L->d, tiles)), (long long)move_width(w->info, dim));
     else if (o->write)
         diag_fix(L->c->diags, g, "let the start depend on every index of the %s, or write `overlap any` if any order will do", dealt);
     else

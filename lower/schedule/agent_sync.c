@@ -125,12 +125,12 @@ void agent_readers_youngest(Lower *L)
 }
 
 /* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
-void agent_readers_end(Lower *L, const PBlock *b)
+bool agent_readers_end(Lower *L, const PBlock *b)
 {
     Sched *s = L->sched;
     bool outer = false;
     uint32_t left = 0;
-    if (s->role != AG_WORK || !L->derived) return; /* in roles of the source the next turn waits for them where it overwrites: written_turn */
+    if (s->role != AG_WORK || !L->derived) return false; /* in roles of the source the next turn waits for them where it overwrites: written_turn */
     for (uint32_t i = 0; i < s->readers.n; i++) {
         Ring *r = s->readers.v[i];
         outer |= r->reading && (r->thread_writes || r->kept) && r->turn != b;
@@ -139,6 +139,7 @@ void agent_readers_end(Lower *L, const PBlock *b)
     }
     s->readers.n = left;
     if (outer) wait_readers(L, NULL);
+    return outer;
 }
 
 void agent_free(Lower *L, const Ring *r)

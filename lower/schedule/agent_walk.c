@@ -102,7 +102,7 @@ static void agent_end(Lower *L, const PBlock *b)
     }
     s->now->pending |= stored && lag > 0 && stored_in_loops(L, b);
     if (s->now->pending && (stored || ordered_within(L, b))) agent_commit(L);
-    agent_readers_end(L, b);
+    if (agent_readers_end(L, b) && s->shape[s->role] == SHAPE_LANES) released = true; /* each lane has waited for its own */
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
     if (released) agent_store_sync(L);

@@ -137,7 +137,7 @@ void agent_reads(Lower *L, Ring *r);             /* a store */
 void agent_free(Lower *L, const Ring *r);         /* neither stores nor the tensor core read its tile any more */
 void agent_wait_stores(Lower *L, bool reads);    /* .. and all that they write is written; reads: by a load that comes now */
 void agent_readers_youngest(Lower *L);           /* of the groups that are counted at a loop's border, theirs are the last */
-void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
+bool agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more; true: some were */
 void agent_before_work(Lower *L, const Ring *dst); /* threads read, and write that ring's tile, or (NULL) none */
 
 /* ---- uses.c ---- */

@@ -200,3 +200,8 @@ for n in 1 16 191 400 $(many 20000 900); do
     make u2 "$n,64" a
     case_ $g:each src="$work/a.npy" dst="bf16[$n,64]:$work/b.npy" && same a b
 done
+for n in 0 1 3; do # rows of a tile by lanes, in a loop
+    make u1 4,16,128 a
+    case_ $k/stored_by_lanes.tile x="$work/a.npy" y="u8[4,16,128]:$work/b.npy" n=$n && block a b 1,0,0 1,16,128 2,0,0 && block a b 3,0,0 1,16,128 3,0,0 &&
+        [ $n -gt 0 ] && block a b 0,0,0 1,16,128 0,0,0 && block a b 2,0,0 1,16,128 1,0,0
+done

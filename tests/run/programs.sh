@@ -1073,6 +1073,8 @@ constant u4 1 1 count
 case_ $split:rows x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 && same a b
 case_ $split:groups x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 g=3 && same a b
 case_ $split:pairs x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 && same a b
+case_ $split:chunks x="$work/a.npy" y="bf16[200,320]:$work/b.npy" && same a b
+case_ $split:roles_of_a_queue x="$work/a.npy" y="bf16[200,320]:$work/b.npy" && same a b
 case_ $split:data x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 first=0 count="$work/count.npy" && same a b
 make u2 200,1024 a
 case_ $split:constant x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" && same a b

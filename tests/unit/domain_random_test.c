@@ -24,7 +24,7 @@ static Mem memory = {NULL, NULL, &out_of_memory};
 #define MOD(a, b) poly_mod(d, (a), (b))
 #define CEIL(a, b) poly_ceil(d, (a), (b))
 
-enum { NODES_MAX = 100, BASES_MAX = 6, CLAIMS_MAX = 40 };
+enum { NODES_MAX = 160, BASES_MAX = 6, CLAIMS_MAX = 40 };
 
 typedef enum Op { OP_BASE, OP_CONST, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_CEIL, OP_MIN, OP_MAX, OP_COUNT } Op;
 typedef struct Node {
@@ -259,6 +259,15 @@ static int random_node(Case *c)
     static const int64_t constants[] = {1, 2, 3, 4, 6, 8, -1, -2, 0, 5};
     int a = pick(c->nnodes);
     int b = pick(3) ? pick(c->nnodes) : add_node(c, OP_CONST, 0, 0, constants[pick(10)]);
+    if (pick(12) == 0) { /* (a ^ 1) * b */
+        int two = add_node(c, OP_CONST, 0, 0, 2), one = add_node(c, OP_CONST, 0, 0, 1), low = add_node(c, OP_MOD, a, two, 0);
+        int turned = add_node(c, OP_ADD, add_node(c, OP_SUB, a, low, 0), add_node(c, OP_SUB, one, low, 0), 0);
+        return add_node(c, OP_MUL, turned, b, 0);
+    }
+    if (pick(12) == 0) { /* min(n, a + b) - a, as loops that are clipped count */
+        int ahead = add_node(c, OP_ADD, a, b, 0);
+        return add_node(c, OP_SUB, add_node(c, pick(2) ? OP_MIN : OP_MAX, pick(c->nnodes), ahead, 0), pick(3) ? a : ahead, 0);
+    }
     return add_node(c, ops[pick(12)], a, b, 0);
 }
 

@@ -88,25 +88,38 @@ static bool ge0_quotient(Proof *pf, const AtomInfo *q, int sign, Poly coef, Poly
     return ge0(pf, raw_plus(d, raw_add(d, sum, s), -1));
 }
 
+/* Sizes and the like alone. */
+static bool at_least_0(Domain *d, const Term *t)
+{
+    bool all = true;
+    for (uint8_t i = 0; i < t->natoms; i++) all = all && atom_info(d, t->atoms[i])->lo >= 0;
+    return all;
+}
+
 /* num = n * x + m, and rest has a multiple of x: c times num - den * q, a remainder, is split off where that leaves less of q.
- * (4 * (i / 2) - i + 1, which is i ^ 1, is 2 * (i / 2) + 1 less a remainder of at most 1.) */
+ * (4 * (i / 2) - i + 1, which is i ^ 1, is 2 * (i / 2) + 1 less a remainder of at most 1.) So it is of all of that times a size. */
 static bool split_remainder(Domain *d, const AtomInfo *q, Poly *coef, Poly *rest, Poly *rem, int64_t *c)
 {
     Poly num = poly_now(d, q->a), den = poly_now(d, q->b);
-    int64_t k, n;
-    if (!poly_is_const(*coef, &k) || !poly_is_const(den, &n) || num.n == 0 || num.terms[0].natoms == 0 || n < 1)
+    int64_t n;
+    if (coef->n != 1 || !at_least_0(d, &coef->terms[0]) || !poly_is_const(den, &n) || num.n == 0 || num.terms[0].natoms == 0 || n < 1)
         return false;
-    const Term *lead = &num.terms[0];
+    const Term *lead = &num.terms[0], *times = &coef->terms[0];
+    int64_t k = times->coef;
     for (uint32_t i = 0; i < rest->n; i++) {
         const Term *t = &rest->terms[i];
+        Term by;
+        Atom room[DEGREE_MAX];
         int64_t part;
-        if (t->natoms != lead->natoms || memcmp(t->atoms, lead->atoms, t->natoms * sizeof *t->atoms) != 0) continue;
+        if (!mono_divides(t, lead, &by, room) || by.natoms != times->natoms) continue;
+        if (by.natoms && memcmp(by.atoms, times->atoms, by.natoms * sizeof *by.atoms) != 0) continue;
         *c = t->coef / lead->coef;
         if (t->coef % lead->coef || !mul_s64(*c, n, &part) || (*c < 0) == (k < 0) || (k < 0 ? part >= -k : -part >= k))
             return false;
-        *coef = poly_const(d, k + part);
-        *rest = raw_sub(d, *rest, raw_scale(d, num, *c));
-        *rem = poly_const(d, n - 1);
+        Poly size = term_poly(d, 1, times->atoms, times->natoms);
+        *coef = raw_scale(d, size, k + part);
+        *rest = raw_sub(d, *rest, raw_mul(d, size, raw_scale(d, num, *c)));
+        *rem = raw_scale(d, size, n - 1);
         return !rest->bad;
     }
     return false;
@@ -383,6 +396,23 @@ static bool atom_extreme(Search *s, AtomInfo *info, bool up, Poly *out)
     }
 }
 
+/* coef * x + rest for a minimum or maximum x bounds from both sides what either of its two gives, together with the rest. That is the better
+ * bound where one of them cancels what moves in the rest: min(n, a + c) - a. False where it does not. */
+static bool extreme_either(Search *s, const AtomInfo *x, Poly coef, Poly rest, bool max, bool up, Poly *out)
+{
+    Domain *d = s->d;
+    Poly of[2], found[2];
+    uint32_t varying = varying_terms(d, rest, s->keep);
+    if ((x->kind == ATOM_MIN) != up) return false;
+    of[0] = raw_add(d, raw_mul(d, coef, poly_now(d, x->a)), rest);
+    of[1] = raw_add(d, raw_mul(d, coef, poly_now(d, x->b)), rest);
+    if (of[0].bad || of[1].bad || (varying_terms(d, of[0], s->keep) >= varying && varying_terms(d, of[1], s->keep) >= varying)) return false;
+    bool first = extreme(s, of[0], max, &found[0]), second = extreme(s, of[1], max, &found[1]);
+    if (first && second) *out = max ? poly_min(d, found[0], found[1]) : poly_max(d, found[0], found[1]);
+    else *out = found[!first];
+    return first || second;
+}
+
 static bool extreme(Search *s, Poly p, bool max, Poly *out)
 {
     Domain *d = s->d;
@@ -397,7 +427,8 @@ static bool extreme(Search *s, Poly p, bool max, Poly *out)
         poly_split(d, p, x, &coef, &rest);
         int sign = prove_sign(d, coef);
         if (sign == 0) return false;
-        bool up = (sign > 0) == max;
+        bool up = (sign > 0) == max, extremes = info->kind == ATOM_MIN || info->kind == ATOM_MAX;
+        if (extremes && extreme_either(s, info, coef, rest, max, up, out)) return true;
         if (info->kind == ATOM_DIV) {
             if (!extreme_quotient(s, info, coef, rest, up, p, &p)) return false;
         } else {
