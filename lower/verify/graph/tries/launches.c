@@ -300,12 +300,20 @@ static void compare_all(Verifier *v, struct Launches *l)
     }
 }
 
-void launches_keep(Verifier *v)
+/* What is compared has to be known of all launches; what a run shows that no launch comes to says nothing of them. */
+static void note(Verifier *v, bool proved)
 {
     struct Launches *l = v->launches;
-    if (v->few || l->impossible) return;
     compare_all(v, l);
-    for (uint32_t i = 0; i < l->now.n; i++) l->counts.v[l->now.v[i].a].how[l->now.v[i].b] |= l->now.v[i].how | l->now.v[i].met;
+    for (uint32_t i = 0; i < l->now.n; i++) {
+        const Compared *c = &l->now.v[i];
+        l->counts.v[c->a].how[c->b] |= (uint8_t)(c->met | (proved && !l->impossible ? c->how : 0));
+    }
+}
+
+void launches_keep(Verifier *v)
+{
+    if (!v->few) note(v, true);
 }
 
 /* ---- launches ---- */
@@ -383,8 +391,8 @@ bool launches_doubt(Verifier *v)
     if (v->few) return false;
     l->found = NONE;
     if (v->again || v->trusting) return false;
+    note(v, false);
     if (l->impossible) return true;
-    compare_all(v, l);
     for (uint32_t i = 0; i < l->now.n; i++) any |= decided(l, &l->now.v[i]);
     if (!any) return false;
     for (uint32_t i = 0; i < l->aside.n && !known; i++) known = same(&l->aside.v[i].all, &l->now);
