@@ -105,7 +105,6 @@ typedef struct Verifier {
     Unlike *unlike;          /* by op that opens a loop */
     uint32_t *together;      /* by op: how many turns of a loop with loops inside may all be unlike each other; 0: all are alike */
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
-    bool dealt;              /* work is drawn: by tickets, or clusters of the grid */
     bool uneven;             /* what turns order depends on the turn */
     uint64_t loaded, stored; /* tensors that copies read and write; of what is read by its address any */
     Form (*sreg)[IRR_COUNT]; /* by rank */

@@ -361,7 +361,6 @@ static void find_uneven(Verifier *v)
         bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
         bool guarded = orders && op->guard.pred && v->rounds[op->guard.pred - 1].changes;
         v->uneven |= guarded || (op->op == IR_LOOP && (changes(v, v->operands[i].a) || changes(v, v->operands[i].b)));
-        v->dealt |= op->op == IR_TICKET || op->op == IR_CLC_NEXT;
         v->conditional |= guarded && group == IRG_BARRIER && op->op != IR_BAR_EXPECT;
     }
 }

@@ -527,7 +527,6 @@ static void at_end(Check *c, State *s)
  * because n - s is free it may as n - S is, with more slots (PROOF.md); else all of them are asked about. */
 static bool walk(Check *c, bool brief)
 {
-    c->brief = brief;
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const IrRing *r = &c->f.k->rings.v[i];
         c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots && !c->f.ring[i].sends ? r->lag + 1 : r->slots;

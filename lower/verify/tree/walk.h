@@ -11,7 +11,6 @@ typedef struct Check {
     TreeFault *fault;
     bool failed;
     uint32_t without;
-    bool brief;    /* with fewer slots than there are: walk() */
     Set left;      /* by CTA, by who knows: at hand */
     State **heads; /* by loop: the record at its head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */

@@ -92,12 +92,12 @@ bool choice_longer(Verifier *v, int64_t by)
 }
 
 /* A minimum or maximum of what has been chosen; 0: it is none. */
-static Form resolve_extreme(Verifier *v, const FormAtom *a, bool draws, bool *by_trip)
+static Form resolve_extreme(Verifier *v, const FormAtom *a, bool *by_trip)
 {
     int64_t p, q;
     bool least = a->sub == IR_MIN;
     Form one = form_simplify(&v->f, a->a), other = form_simplify(&v->f, a->b);
-    Form lesser = choice_resolve(v, one, draws, by_trip), greater = choice_resolve(v, other, draws, by_trip);
+    Form lesser = choice_resolve(v, one, by_trip), greater = choice_resolve(v, other, by_trip);
     if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return 0;
     if (form_data(&v->f, one)->n == 0) limit(v, p);
     else if (form_data(&v->f, other)->n == 0) limit(v, q);
@@ -133,14 +133,14 @@ enum { ROUNDS = 4 };
 
 /* A number that several choices decide: of `n` and `n - m` also `m`. What one of them stands for is put in, as long as it leads on. 0: it
  * is none. */
-static Form resolve_several(Verifier *v, Form x, bool draws, bool *by_trip)
+static Form resolve_several(Verifier *v, Form x, bool *by_trip)
 {
     bool on = true, trip = false;
     for (int round = 0; on && x && round < ROUNDS; round++) {
         on = false;
         for (uint32_t i = 0; i < v->choices.n && x; i++) {
             const Choice *c = &v->choices.v[i];
-            int64_t n = c->pivot && (draws || !c->drawn) ? coefficient(form_data(&v->f, x), c->pivot) : 0;
+            int64_t n = c->pivot ? coefficient(form_data(&v->f, x), c->pivot) : 0;
             if (n == 0) continue;
             n *= coefficient(form_data(&v->f, c->of), c->pivot);
             x = form_add(&v->f, form_add(&v->f, x, -n, c->of), n, form_const(&v->f, value_of_choice(c)));
@@ -154,48 +154,42 @@ static Form resolve_several(Verifier *v, Form x, bool draws, bool *by_trip)
 }
 
 /* Of what has been chosen; 0: it is not. */
-static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
+static Form resolve_chosen(Verifier *v, Form x, bool *by_trip)
 {
     const FormData *d = form_data(&v->f, x);
     if (d->n == 0) return x;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         Choice *c = &v->choices.v[i];
         int64_t scale, k;
-        if ((c->drawn && !draws) || !choice_scale(form_data(&v->f, c->of), d, &scale)) continue;
+        if (!choice_scale(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, value_of_choice(c), &k) || !add_s64(k, d->k, &k)) return 0;
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
-    return resolve_several(v, x, draws, by_trip);
-}
-
-bool choice_number(Verifier *v, Form x, int64_t *k)
-{
-    bool trip = false;
-    return x && form_is_const(&v->f, resolve_chosen(v, x, true, &trip), k);
+    return resolve_several(v, x, by_trip);
 }
 
 /* With numbers for its minima and maxima that are some by now. */
-static Form put_extremes(Verifier *v, Form x, bool draws, bool *by_trip)
+static Form put_extremes(Verifier *v, Form x, bool *by_trip)
 {
     Form sum = x;
     for (uint32_t i = 0; sum && i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         FormAtom a = *atom_data(&v->f, t.atom);
         if (!atom_extreme(&a)) continue;
-        Form k = resolve_extreme(v, &a, draws, by_trip);
+        Form k = resolve_extreme(v, &a, by_trip);
         if (k) sum = form_add(&v->f, form_add(&v->f, sum, -t.c, form_of_atom(&v->f, t.atom)), t.c, k);
     }
     return sum;
 }
 
 /* Launch expressions have minima and maxima whole: what those leave may be a number, too. */
-Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+Form choice_resolve(Verifier *v, Form x, bool *by_trip)
 {
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
     x = remainders_put(v, x);
-    Form y = resolve_chosen(v, x, draws, by_trip), sum = y ? 0 : put_extremes(v, x, draws, by_trip);
-    if (sum && sum != x) y = resolve_chosen(v, sum, draws, by_trip);
+    Form y = resolve_chosen(v, x, by_trip), sum = y ? 0 : put_extremes(v, x, by_trip);
+    if (sum && sum != x) y = resolve_chosen(v, sum, by_trip);
     return y ? y : x;
 }
 
@@ -205,7 +199,7 @@ static bool chosen_already(Verifier *v, Form x)
 {
     int64_t k;
     bool trip = false;
-    return form_is_const(&v->f, choice_resolve(v, x, true, &trip), &k);
+    return form_is_const(&v->f, choice_resolve(v, x, &trip), &k);
 }
 
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
@@ -405,7 +399,7 @@ static const uint32_t OF_LAUNCH = KIND(ATOM_PARAM) | KIND(ATOM_OP) | KIND(ATOM_G
 bool choice_of_kernel(const Verifier *v, Form x)
 {
     int fuel = LAUNCH_FUEL;
-    return made_of(&v->f, x, OF_LAUNCH | KIND(ATOM_LOAD) | (v->dealt ? 0 : KIND(ATOM_SREG)), &fuel);
+    return made_of(&v->f, x, OF_LAUNCH | KIND(ATOM_LOAD) | KIND(ATOM_SREG), &fuel);
 }
 
 /* What a condition asks, but for the turn that asks it: those of one family are made again and again in turns around. */
@@ -435,22 +429,6 @@ static Form family(Forms *f, Form x, int fuel)
     Form sum = form_const(f, d->k);
     for (uint32_t i = 0; i < d->n; i++) sum = form_add(f, sum, d->t[i].c, form_of_atom(f, family_of_atom(f, d->t[i].atom, fuel)));
     return sum;
-}
-
-/* The answer to a draw, or, where work is drawn, the place of the CTA: that is the first one. */
-static bool drawn_atom(const Verifier *v, uint32_t atom)
-{
-    const FormAtom *a = atom_data(&v->f, atom);
-    const IrOp *op = a->kind == ATOM_LEAF && a->a < v->nops ? v->ops[a->a] : NULL;
-    return (v->dealt && a->kind == ATOM_SREG) || (op && (op->op == IR_TICKET || op->op == IR_CLC_NEXT));
-}
-
-bool choice_drawn(const Verifier *v, Form x)
-{
-    const FormData *d = form_data(&v->f, x);
-    for (uint32_t i = 0; i < d->n; i++)
-        if (drawn_atom(v, d->t[i].atom)) return true;
-    return false;
 }
 
 /* The choice is made from now on. */
@@ -490,7 +468,7 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     int64_t offset = 0;
     uint32_t part = 1;
     bool trip = false;
-    Form rest = put_extremes(v, x, true, &trip), leaf = deciding(v, rest ? rest : x, &offset, &part);
+    Form rest = put_extremes(v, x, &trip), leaf = deciding(v, rest ? rest : x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
@@ -512,7 +490,6 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
     }
-    c.drawn = choice_drawn(v, c.of);
     if (pred) c.key.part = 0, c.key.family = family(f, c.of, FAMILY_FUEL);
     c.own = !pred && nests_own(v, c.of);
     c.constant = d->k;

@@ -21,7 +21,6 @@ typedef struct Choice {
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
     uint32_t turn;  /* how many of the owner's came before */
     bool own;       /* of the loop's nest alone: tries/nests.c */
-    bool drawn;     /* made from the answer to a draw */
     bool remainder; /* of is modulo a number: each of its values is tried (tries/remainders.c) */
 } Choice;
 typedef struct ValueList {

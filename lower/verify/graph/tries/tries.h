@@ -9,11 +9,7 @@
 #include "lower/verify/graph/verifier.h"
 
 /* ---- choices.c ---- */
-/* x, or the number that was chosen for it. draws: if not, a number made from a draw stays what it is: it also says when the draws are
- * over, and trip counts that are made from it are chosen without regard to that. */
-Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip);
-bool choice_number(Verifier *v, Form x, int64_t *k); /* choices, and no others, make x a number */
-bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
+Form choice_resolve(Verifier *v, Form x, bool *by_trip); /* x, or the number that was chosen for it */
 void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);

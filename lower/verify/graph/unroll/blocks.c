@@ -56,7 +56,7 @@ static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
     Form count = form_add(&v->f, v->is_long[op] ? constants_end(v, op) : hi, -1, lo);
     bool trip = false;
     int64_t n;
-    if (count) count = choice_resolve(v, form_simplify(&v->f, count), true, &trip);
+    if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
     if (count == 0) {
         verify_refuse(v, E0660, op, "how often this loop runs can't be followed");
         return false;
@@ -119,7 +119,7 @@ static void enter_repeat(Verifier *v, uint32_t op)
         verify_refuse(v, E0660, op, "what is drawn ends this loop, which is proved of derived schedules alone");
         return;
     }
-    if (!form_is_const(&v->f, choice_resolve(v, turns, true, &trip), &k)) {
+    if (!form_is_const(&v->f, choice_resolve(v, turns, &trip), &k)) {
         choice_add(v, op, turns);
         return;
     }

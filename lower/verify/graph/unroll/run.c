@@ -95,7 +95,7 @@ static Value resolved(Verifier *v, Value a)
     Resolved *r = &v->resolved[a.x % RESOLVED];
     if (r->x != a.x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = a.x, .unrolling = v->unrollings};
-        r->y = choice_resolve(v, a.x, false, &r->by_trip);
+        r->y = choice_resolve(v, a.x, &r->by_trip);
     }
     return value_by_trip(a) || r->by_trip ? (Value){r->y, a.plain} : value_of(r->y);
 }
@@ -182,10 +182,6 @@ static Value result_of(Verifier *v, uint32_t index, int depth)
     if (op->op == IR_MIN || op->op == IR_MAX) {
         picked(v, a);
         picked(v, b);
-    }
-    if (op->op == IR_CMP && v->dealt) { /* with how many draws there are, whatever was chosen for loops of as many turns */
-        if (choice_drawn(v, a.x) && b.plain) b = value_of(b.plain);
-        else if (choice_drawn(v, b.x) && a.plain) a = value_of(a.plain);
     }
     bool trip = value_by_trip(c) || value_by_trip(a) || value_by_trip(b);
     if (op->op == IR_AND && (never(v, a) || never(v, b))) trip = false;
