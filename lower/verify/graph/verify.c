@@ -313,16 +313,6 @@ static void find_operands(Verifier *v)
     }
 }
 
-/* Clusters side by side in dimension i: where work is dealt, no more than there are iterations (lang/manifest.h). */
-static int64_t most_clusters(const Verifier *v, uint32_t i)
-{
-    const MfKernel *mf = &v->k->mf;
-    bool dealt = i == 0 && (mf->deal == MF_DEAL_STATIC || mf->deal == MF_DEAL_TICKET);
-    const LxNode *teams = dealt ? &mf->lx.nodes.v[mf->teams - 1] : NULL;
-    int64_t most = INT32_MAX / mf->cluster[i];
-    return teams && teams->op == LX_CONST && teams->k >= 1 && teams->k < most ? teams->k : most;
-}
-
 static void registers(Verifier *v)
 {
     Forms *f = &v->f;
@@ -334,10 +324,10 @@ static void registers(Verifier *v)
             Form cluster = form_atom(
                 f, (FormAtom){.kind = ATOM_SREG, .a = IRR_CTAID_X + i, .lo = 0, .hi = INT32_MAX / 16});
             Form whole = form_atom(
-                f, (FormAtom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = most_clusters(v, i) - 1});
+                f, (FormAtom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = INT32_MAX / c[i] - 1});
             v->sreg[r][IRR_CTAID_X + i] = c[i] > 1 ? form_add(f, form_const(f, at[i]), c[i], cluster) : whole;
             Form clusters = form_atom(
-                f, (FormAtom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = most_clusters(v, i)});
+                f, (FormAtom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = INT32_MAX / c[i]});
             v->sreg[r][IRR_NCTAID_X + i] = form_add(f, form_const(f, 0), c[i], clusters);
             v->sreg[r][IRR_CLUSTER_CTAID_X + i] = form_const(f, at[i]);
             v->sreg[r][IRR_CLUSTER_NCTAID_X + i] = form_const(f, c[i]);

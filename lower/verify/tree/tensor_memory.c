@@ -154,21 +154,21 @@ void tree_tensor(TreeFacts *f, uint32_t i, uint32_t rank)
 
 /* ---- the end ---- */
 
+static bool all_fence(const IrOp *op, IrOrder order)
+{
+    return op->op == IR_TC_FENCE && ir_find(op, IRK_ORDER)->id == order && !op->elect && !op->guard.pred;
+}
+
 /* Behind a fence of all threads, the CTA's or, in pairs, the cluster's barrier, and another fence. */
 bool tree_frees(const TreeFacts *f)
 {
-    enum { NOTHING, FENCED, ARRIVED, MET, DONE } stage = NOTHING;
     const IrRole *body = &f->k->exit;
+    uint32_t i = 0, n = body->ops.n;
     if (f->k->tmem == 0) return true;
-    for (uint32_t i = 0; i < body->ops.n; i++) {
-        const IrOp *op = &body->ops.v[i];
-        bool fence = op->op == IR_TC_FENCE && !op->elect && !op->guard.pred;
-        bool all = op->op == IR_CTA_SYNC && !f->k->pair && ir_find(op, IRK_THREADS)->imm == f->k->mf.threads;
-        if (stage == NOTHING && fence && ir_find(op, IRK_ORDER)->id == IRD_BEFORE) stage = FENCED;
-        if (stage == FENCED && op->op == IR_CLUSTER_ARRIVE) stage = ARRIVED;
-        if ((stage == ARRIVED && op->op == IR_CLUSTER_WAIT) || (stage == FENCED && all)) stage = MET;
-        if (stage == MET && fence && ir_find(op, IRK_ORDER)->id == IRD_AFTER) stage = DONE;
-        if (op->op == IR_TC_FREE) return stage == DONE;
-    }
-    return false;
+    while (i < n && !all_fence(&body->ops.v[i], IRD_BEFORE)) i++;
+    while (i < n && f->k->pair && body->ops.v[i].op != IR_CLUSTER_ARRIVE) i++;
+    while (i < n && body->ops.v[i].op != (f->k->pair ? IR_CLUSTER_WAIT : IR_CTA_SYNC)) i++;
+    while (i < n && !all_fence(&body->ops.v[i], IRD_AFTER)) i++;
+    while (i < n && body->ops.v[i].op != IR_TC_FREE) i++;
+    return i < n; /* it is freed once: tmem_check_kernel() */
 }

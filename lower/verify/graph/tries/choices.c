@@ -477,8 +477,6 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     bool pred = of_condition(f, d);
     int64_t scale = scale_of(d);
     Choice c = {.op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
-    const FormAtom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
-    if (turns && turns->kind == ATOM_TURNS) c.key = (ChoiceKey){0};
     c.of = form_add(f, leaf, -1, form_const(f, d->k));
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);
