@@ -107,6 +107,7 @@ bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PT
     const Sx *last = end;
     v->run_time = true;
     *start = sx_op(e, SX_MAX, first, zero, p->span); /* beyond the end the view is empty, wherever it starts */
+    if (!p->marked) *start = sx_op(e, SX_MIN, *start, size, p->span); /* whether it is there is multiplied with an extent: a small number */
     *start = view_keep(e, s, "start", *start);
     end = sx_op(e, SX_MAX, sx_op(e, SX_MIN, end, size, p->span), *start, p->span);
     *extent = view_keep(e, s, "extent", sx_op(e, SX_SUB, end, *start, p->span));

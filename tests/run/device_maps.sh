@@ -98,6 +98,13 @@ run_time_views() {
         numbers i4 2,0,-1,1,3,2 i
         case_ $d/team.tile:picked w="$work/a.npy" ids="$work/i.npy" y="bf16[6,$shape]:$work/b.npy" && gather a i b
     done
+    make u4 150,64 a
+    make u4 150,64 b
+    reshape a 1,150,64 w
+    numbers u4 0,0,0,0,0,0,0 i
+    numbers u4 5,5,5,40,41,130,130,200 u
+    numbers i4 5,5,5,40,41,130,130,200 o
+    case_ $d/team.tile:rows_of_picked w="$work/w.npy" ids="$work/i.npy" offs="$work/u.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
 }
 
 # Back to where they came from.
