@@ -5,8 +5,8 @@
  * t % d1, t / d1 % (d2 / d1), .., t / dm for the divisors d1 | d2 | .. | dm by which it is divided anywhere in the
  * boxes; together they determine t. Sorted by step, a digit whose step is at least what the boxes and all smaller
  * digits span is separated, if all greater ones are: the greatest digit in which two teams differ then keeps them
- * apart. So is one whose differences never add up to what the other steps have in common: 2 * j in 3 * i + 2 * j,
- * j < 3. If every digit of every team index is separated in some dimension, different teams never overlap.
+ * apart. So is one whose differences keep the boxes apart whatever multiple of what the other steps have in common is added:
+ * 2 * j in 3 * i + 2 * j, j < 3. If every digit of every team index is separated in some dimension, different teams never overlap.
  *
  * Where that fails, the other indices become digits as well (`free`): they need not be separated, but where they are,
  * what lies below them in steps is compared at equal values: (k * 132 + t) * 64 for t < 132 and any two k.
@@ -19,7 +19,7 @@
 
 #include "lower/algebra/domain/inside.h"
 
-enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
+enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, MULTIPLES_MAX = 1024 };
 
 typedef struct Chain { /* one team index and the quotients of index + offset, by increasing divisor */
     Poly offset;
@@ -246,18 +246,34 @@ static int least_digit(const Separation *s, const Digit *digits, int n)
     return -1;
 }
 
-/* Starts that are multiples of a number, and no box longer than that: they meet where they are equal. Then what the digit's
- * difference adds is a multiple of what all other steps have in common. */
-static bool alone_by_multiples(Separation *s, const Digit *g, const Digit *digits, int n, const Dimension *dim)
+static bool number_of(Poly p, int64_t *k)
 {
-    int64_t step, width, all = 0, k;
+    return poly_is_const(p, k) && *k < INT64_MAX / 8 && *k > INT64_MIN / 8;
+}
+
+/* Team parts of A and B that differ by t and any multiple of m: is none of the differences one where the boxes meet? */
+static bool misses(int64_t t, int64_t m, int64_t ab, int64_t ba)
+{
+    int64_t above = ba + floor_mod_s64(t - ba, m); /* the least one with A behind B */
+    return m - above >= ab;
+}
+
+/* All other steps together move starts by multiples of a number. Modulo that the digit's difference is what counts: 2 * j in
+ * 3 * i + 2 * j for j < 3, or r in 4 * i + r and 4 * i + 2 + r for r < 2. */
+static bool alone_by_multiples(const Digit *g, const Digit *digits, int n, const Dimension *dim)
+{
+    int64_t step, width, all = 0, k, ab, ba;
     for (int i = 0; i < n; i++) {
-        if (!poly_is_const(digits[i].step, &k)) return false;
+        if (!number_of(digits[i].step, &k)) return false;
         if (&digits[i] != g) all = gcd_s64(all, k);
     }
-    if (all == 0 || !poly_is_const(g->step, &step) || !poly_is_const(g->chain->width[g->at], &width)) return false;
-    Poly both = poly_const(s->d, gcd_s64(all, step));
-    return width < all / gcd_s64(all, step) && le(s, dim->span_ab, both) && le(s, dim->span_ba, both);
+    bool numbers = number_of(g->step, &step) && number_of(dim->span_ab, &ab) && number_of(dim->span_ba, &ba);
+    if (all == 0 || !numbers || !number_of(g->chain->width[g->at], &width)) return false;
+    for (int64_t i = 1, t = 0; i <= width; i++) {
+        t = (t + step) % all;
+        if (i > MULTIPLES_MAX || !misses(t, all, ab, ba) || !misses(-t, all, ab, ba)) return false;
+    }
+    return true;
 }
 
 /* Is it one size, which a `where` can bound? */
@@ -290,7 +306,7 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
         return false;
     }
     for (int i = 0; i < n; i++)
-        if (alone_by_multiples(s, &digits[i], digits, n, dim)) return digits[i].chain->separated[digits[i].at] = true;
+        if (alone_by_multiples(&digits[i], digits, n, dim)) return digits[i].chain->separated[digits[i].at] = true;
     while (n > 0) {
         int i = least_digit(s, digits, n);
         if (i < 0) {
