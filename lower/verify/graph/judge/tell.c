@@ -334,6 +334,24 @@ void tell_race(Verifier *v, const Race *r)
     if (told.fix) diag_fix(v->diags, g, "%s", told.fix);
 }
 
+enum { ARRIVALS_TOLD = 6 };
+
+/* How many a phase has is derived: they are shown. */
+void tell_arrivals(Verifier *v, Diag *g, uint32_t bar)
+{
+    uint32_t told = 0;
+    if (g == NULL || v->k->bars.v[bar].derived) return;
+    for (uint32_t i = 0; i < v->nops && told < ARRIVALS_TOLD; i++) {
+        const IrArg *of = verify_arg(v, i, IRK_BAR);
+        IrOpcode op = (IrOpcode)v->ops[i]->op;
+        bool counts = v->group[i] == IRG_BARRIER && op != IR_BAR_WAIT && op != IR_BAR_INIT && op != IR_BAR_EXPECT;
+        if (of == NULL || of->id != bar || !counts) continue;
+        verify_also(v, g, i, "an arrival that each phase is to have");
+        told++;
+    }
+    if (told > 1) diag_fix(v->diags, g, "let each of these arrivals come once in every phase, or use a barrier for each");
+}
+
 void tell_in_flight(Verifier *v, Diag *g, const Access *a)
 {
     if (g == NULL || !by_hand(v)) return;
@@ -344,7 +362,7 @@ void tell_in_flight(Verifier *v, Diag *g, const Access *a)
                           : "`commit group` the store, and `wait group read;` after it");
     if (a->phase == NULL || v->k->bars.v[bar].derived) return;
     uint32_t user = other_user(v, thread_of(v, a)->role, a->at.buf);
-    if (user == UINT32_MAX) diag_fix(v->diags, g, "`wait %s;` after it, in some role", bar_text(v, bar));
+    if (user == UINT32_MAX) diag_fix(v->diags, g, "`wait %s;` after it%s", bar_text(v, bar), v->k->roles.n > 1 ? ", in some role" : "");
     else if (use_of(v, user, bar, true) != UINT32_MAX) /* but in fewer turns */
         diag_fix(v->diags, g, "let role `%s` wait for %s as often as this copies", v->k->roles.v[user].name, v->k->bars.v[bar].name);
     else
