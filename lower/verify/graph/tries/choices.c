@@ -169,6 +169,13 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
     return resolve_several(v, x, draws, by_trip);
 }
 
+bool choice_condition(const Verifier *v, uint32_t i, bool *holds)
+{
+    const Choice *c = &v->choices.v[i];
+    *holds = c->scale * value_of_choice(c) + c->constant != 0;
+    return of_condition(&v->f, form_data(&v->f, c->of));
+}
+
 bool choice_number(Verifier *v, Form x, int64_t *k)
 {
     bool trip = false;

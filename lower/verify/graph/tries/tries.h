@@ -12,6 +12,7 @@
 /* x, or the number that was chosen for it. draws: if not, a number made from a draw stays what it is: it also says when the draws are
  * over, and trip counts that are made from it are chosen without regard to that. */
 Form choice_resolve(Verifier *v, Form x, bool draws, bool *by_trip);
+bool choice_condition(const Verifier *v, uint32_t i, bool *holds); /* whether that one is of a condition */
 bool choice_number(Verifier *v, Form x, int64_t *k); /* choices, and no others, make x a number */
 bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
 void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
