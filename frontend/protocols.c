@@ -233,15 +233,32 @@ static bool countable(const Sx *x, int *fuel)
     }
 }
 
+/* Loops whose indices it is made of: 0, 1, or 2 for more. */
+static int loops_in(const Sx *x, int64_t *loop, int *fuel)
+{
+    if (!x || --*fuel < 0) return 0;
+    if (x->op == SX_INDEX && *loop < 0) *loop = x->k;
+    if (x->op == SX_INDEX) return x->k == *loop ? 1 : 2;
+    int a = loops_in(x->a, loop, fuel), b = loops_in(x->b, loop, fuel);
+    return a > b ? a : b;
+}
+
 static bool slot_form(Walk *w, const PBarrier *b, const PStmt *s)
 {
     int fuel = 256;
-    if (countable(s->kind == P_MOVE ? s->move->barrier_slot : s->value, &fuel)) return true;
+    int64_t loop = -1;
+    const Sx *slot = s->kind == P_MOVE ? s->move->barrier_slot : s->value;
+    if (countable(slot, &fuel)) return true;
+    fuel = 256;
     Span at = s->kind == P_MOVE ? s->move->commit_span : s->span;
     Diag *g = diag_at(w->c->diags, E0616, at, "which barrier of `%s` this is depends on the launch, the CTA or data",
                       barrier_name(w, b));
-    diag_fix(w->c->diags, g, "%s[(k + c) %% %lld] with the index k of a loop, or a constant", barrier_name(w, b),
-             (long long)b->slots);
+    if (loops_in(slot, &loop, &fuel) == 2)
+        diag_fix(w->c->diags, g, "one loop in the place of two, `for k in a * b { .. }` with k / b and k %% b in it, and %s[k %% %lld]",
+                 barrier_name(w, b), (long long)b->slots);
+    else
+        diag_fix(w->c->diags, g, "%s[(k + c) %% %lld] with the index k of a loop, or a constant", barrier_name(w, b),
+                 (long long)b->slots);
     call_notes(w->c, g, s);
     return false;
 }

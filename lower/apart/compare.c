@@ -23,6 +23,7 @@ typedef struct Compared {
     Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
     int nturns;
     bool team_fixed; /* both are of one CTA */
+    const TensorAccess *remainders[2]; /* whose conditions are put in: with_remainders */
 } Compared;
 
 static bool one_axis(const Axis *x, const Axis *y)
@@ -64,9 +65,24 @@ static bool usable(const Axis *x, Apart how)
     return x->agree == NULL || how == APART_HERE || (how != APART_PIPELINES && !x->agree->unknown);
 }
 
+/* An index of which a condition says the remainder is that and its quotient: under `k % 2 == 1` k is 2 * (k / 2) + 1. NULL: none does. */
+static Poly with_remainders(Lower *L, const TensorAccess *a, Poly p)
+{
+    for (uint32_t i = 0; a && i < a->known.n; i++) {
+        const Known *c = &a->known.v[i];
+        Poly coef, rest;
+        int64_t k;
+        Atom x = domain_moving(L->d, c->number, &coef, &rest);
+        if (x == 0 || !poly_is_const(coef, &k) || k != 1 || !domain_mentions(L->d, rest, x)) continue;
+        p = domain_with(L->d, p, x, poly_sub(L->d, c->value, rest));
+    }
+    return p;
+}
+
 static void put_axis(Lower *L, Compared *c, DomAxis x)
 {
     if (c->pair.naxes == DOM_AXES_MAX) return;
+    for (int k = 0; k < 2; k++) x.start[k] = with_remainders(L, c->remainders[k], x.start[k]);
     if (c->team_fixed) without_fixed(L, &x.start[0], &x.start[1]);
     for (int k = 0; k < 2; k++) {
         x.start[k] = domain_rename(L->d, x.start[k], c->index, c->turn, c->nturns);
@@ -148,8 +164,7 @@ uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
 static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     const char *unused;
-    if (a->never || b->never) return true;
-    *c = (Compared){.team_fixed = how == APART_TURNS};
+    c->team_fixed = how == APART_TURNS;
     if (how == APART_TURNS || how == APART_ANY_TURN) {
         uint32_t common = loops_around(a, b);
         if (common > TURNS_MAX) return false;
@@ -187,10 +202,12 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
 
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
-    Compared c;
+    Compared c = {0}, known = {.remainders = {a, b}};
     if (a->pipes || b->pipes) how = APART_PIPELINES; /* which asks most */
+    if (a->never || b->never) return true;
     DomScratch scratch = domain_scratch(L->d);
     bool proved = apart(L, &c, a, b, how, why);
+    proved = proved || (a->known.n + b->known.n && apart(L, &known, a, b, how, NULL));
     if (why == NULL || proved) domain_release(L->d, scratch);
     return proved;
 }

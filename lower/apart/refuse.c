@@ -140,13 +140,14 @@ void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const PTensor *t = base_of(a->info->tensor);
     L->stmt = b->info->stmt;
-    const char *name = name_text(L, t->name);
-    Diag *g = lower_error(L, E0749, b->info->stmt->span,
-                          "`%s` is %s here and %s by the same team, and nothing orders the two", name,
-                          b->write ? "written" : "read", a->write ? "written" : "read");
+    const char *name = name_text(L, t->name), *also = a->write ? "written" : "read";
+    bool roles = a->role && b->role && a->role != b->role; /* of the source */
+    Diag *g = lower_error(L, E0749, b->info->stmt->span, "`%s` is %s here and %s by %s, and nothing orders the two", name,
+                          b->write ? "written" : "read", also, roles ? "another role" : "the same team");
     diag_label(L->c->diags, g, a->info->stmt->span, "the other access");
     diag_note(L->c->diags, g, t->span, "the tensor");
-    diag_fix(L->c->diags, g, "keep the data in a tile, or put one of them into a second kernel");
+    if (roles) diag_fix(L->c->diags, g, "let the two store to places that are apart in all of their turns, let one role do both, or use two kernels");
+    else diag_fix(L->c->diags, g, "keep the data in a tile, or put one of them into a second kernel");
     L->stmt = NULL;
 }
 

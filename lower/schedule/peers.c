@@ -70,7 +70,8 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
         }
         if (k < 0 || k >= L->cluster_size) {
             Diag *g = lower_error(L, E0531, at, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
-            diag_fix(L->c->diags, g, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
+            if (peer->op == SX_CONST) diag_fix(L->c->diags, g, "name a rank that there is: 0 to %lld", (long long)L->cluster_size - 1);
+            else diag_fix(L->c->diags, g, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
             return false;
         }
         if (copy && k == r) {

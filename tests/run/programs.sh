@@ -644,6 +644,9 @@ for rows in 0 1 16 17 33 49 $(many 1000 100); do
     for kernel in every_other ends; do
         case_ $h/roles/conditions.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
     done
+    for kernel in ping_pong three loads; do
+        case_ $h/roles/in_turns.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+    done
     case_ $h/roles/cluster.tile:cast x="$work/a.npy" y="f32[2,$rows,64]:$work/b.npy" && periodic a b
     case_ $h/roles/masks.tile:masks x="$work/a.npy" y="f32[4,$rows,64]:$work/b.npy" && periodic a b
     make f4 2,$rows,64 a

@@ -2,13 +2,13 @@
  *
  * Notes are made where arrivals and waits are emitted. A role's arrivals of a turn are those in one block at one slot; the
  * block that has most stands for all (the verifier proves that the others agree). What stands in both branches of an `if`
- * counts once. All of it is counted for each rank; the CTAs that wait for the barrier have to agree.
+ * counts once, and so does what two roles do in turns of their own. All of it is counted for each rank; the CTAs that wait for the barrier have to agree.
  */
 #include <stdlib.h>
 
 #include "lower/schedule/written/sync.h"
 
-enum { CORRESPOND_FUEL = 512 };
+enum { CORRESPOND_FUEL = 512, EXCLUDE_PAIRS = 4096 };
 
 /* ---- notes ---- */
 
@@ -164,6 +164,110 @@ static uint32_t most(Lower *L, uint32_t bar, bool wait, uint32_t role, int rank)
     return best;
 }
 
+/* ---- two roles ---- */
+
+typedef struct Pairs { /* loops of one side, and those of the other that stand for them */
+    int64_t a[64], b[64];
+    uint32_t n;
+} Pairs;
+
+static bool pair_up(Pairs *p, int64_t a, int64_t b)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->a[i] == a || p->b[i] == b) return p->a[i] == a && p->b[i] == b;
+    if (p->n == sizeof p->a / sizeof *p->a) return false;
+    p->a[p->n] = a;
+    p->b[p->n++] = b;
+    return true;
+}
+
+/* The same but for the loops whose indices stand in it. */
+static bool corresponds(const Sx *a, const Sx *b, Pairs *p, int *fuel)
+{
+    while (a && a->op == SX_LET) a = a->a;
+    while (b && b->op == SX_LET) b = b->a;
+    if (a == b && a == NULL) return true;
+    if (a == NULL || b == NULL || a->op != b->op || --*fuel < 0) return false;
+    if (a->op == SX_INDEX) return pair_up(p, a->k, b->k);
+    if (a->op == SX_LOAD) {
+        if (a->tensor != b->tensor) return false;
+        for (int d = 0; d < a->tensor->rank; d++)
+            if (!corresponds(a->idx[d], b->idx[d], p, fuel)) return false;
+        return true;
+    }
+    return a->k == b->k && corresponds(a->a, b->a, p, fuel) && corresponds(a->b, b->b, p, fuel);
+}
+
+/* .. or of what nobody here knows */
+static bool of_ranks(const Sx *x, int *fuel)
+{
+    if (x == NULL) return false;
+    if (--*fuel < 0 || x->op == SX_RANK || x->op == SX_CLUSTER || x->op == SX_VAR || x->op == SX_LOAD) return true;
+    return of_ranks(x->a, fuel) || of_ranks(x->b, fuel);
+}
+
+static const Sx *plain(const Sx *x)
+{
+    while (x && x->op == SX_LET) x = x->a;
+    return x;
+}
+
+/* What happens in a turn under the one does not in the same turn under the other: under `k % 2 == 0` and under `k % 2 == 1`. */
+static bool excludes(const Around *a, const Around *b)
+{
+    Pairs loops = {.n = 0}, whole = {.n = 0};
+    int fuel = CORRESPOND_FUEL;
+    const Sx *x = plain(a->branch->value), *y = plain(b->branch->value);
+    if (!a->followed || !b->followed || of_ranks(x, &fuel)) return false;
+    if (corresponds(x, y, &whole, &fuel)) return whole.n && a->other != b->other;
+    if (x->op != SX_EQ || y->op != SX_EQ || a->other || b->other) return false;
+    const Sx *r = plain(x->b), *s = plain(y->b);
+    return r->op == SX_CONST && s->op == SX_CONST && r->k != s->k && corresponds(x->a, y->a, &loops, &fuel) && loops.n;
+}
+
+/* Or one of them is at another slot. */
+static bool note_excludes(const Note *a, const Note *b)
+{
+    if (a->slot.v == 0 && b->slot.v == 0 && a->slot.k != b->slot.k) return true;
+    for (uint32_t i = 0; i < a->naround; i++)
+        for (uint32_t j = 0; j < b->naround; j++)
+            if (excludes(&a->around[i], &b->around[j])) return true;
+    return false;
+}
+
+static bool role_excludes(Lower *L, uint32_t bar, uint32_t a, uint32_t b)
+{
+    Turn of = notes_of(L->sync, bar, false, a), other = notes_of(L->sync, bar, false, b);
+    if ((uint64_t)of.n * other.n > EXCLUDE_PAIRS) return false;
+    for (uint32_t i = 0; i < of.n; i++)
+        for (uint32_t j = 0; j < other.n; j++)
+            if (!note_excludes(of.v[i], other.v[j])) return false;
+    return true;
+}
+
+/* The arrivals of all roles in a turn: of those that take turns, the most of one. */
+static uint32_t of_roles(Lower *L, uint32_t bar, int rank)
+{
+    uint32_t sum = 0, n = L->sync->role + 1, *of = arena_array(L->a, uint32_t, n), *in = arena_array(L->a, uint32_t, n);
+    for (uint32_t role = 0; role < n; role++) {
+        of[role] = most(L, bar, false, role, rank);
+        in[role] = role; /* the first one of those that it takes turns with */
+        for (uint32_t first = 0; first < role && of[role] && in[role] == role; first++) {
+            bool all = in[first] == first && of[first];
+            for (uint32_t other = first; other < role && all; other++)
+                all = in[other] != first || of[other] == 0 || role_excludes(L, bar, other, role);
+            if (all) in[role] = first;
+        }
+    }
+    for (uint32_t first = 0; first < n; first++) {
+        uint32_t best = 0;
+        for (uint32_t role = first; role < n; role++)
+            if (in[role] == first && of[role] > best) best = of[role];
+        sum += best;
+    }
+    return sum;
+}
+
 /* ---- a barrier ---- */
 
 static void label_notes(Lower *L, Diag *g, uint32_t bar)
@@ -201,10 +305,9 @@ static uint32_t count_of(Lower *L, uint32_t bar)
     bool waited = false;
     for (int pass = 0; pass < 2 && !waited; pass++) /* where nobody waits, all ranks count */
         for (int r = 0; r < L->cluster_size; r++) {
-            uint32_t arrivals = 0, waits = 0;
+            uint32_t arrivals = of_roles(L, bar, r), waits = 0;
             for (uint32_t role = 0; role <= L->sync->role; role++) {
                 uint32_t w = most(L, bar, true, role, r);
-                arrivals += most(L, bar, false, role, r);
                 if (w > waits) waits = w;
             }
             waited |= waits > 0;
@@ -226,38 +329,6 @@ static uint32_t count_of(Lower *L, uint32_t bar)
 }
 
 /* ---- conditions that synchronisation does not follow ---- */
-
-typedef struct Pairs { /* loops of one side, and those of the other that stand for them */
-    int64_t a[64], b[64];
-    uint32_t n;
-} Pairs;
-
-static bool pair_up(Pairs *p, int64_t a, int64_t b)
-{
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->a[i] == a || p->b[i] == b) return p->a[i] == a && p->b[i] == b;
-    if (p->n == sizeof p->a / sizeof *p->a) return false;
-    p->a[p->n] = a;
-    p->b[p->n++] = b;
-    return true;
-}
-
-/* The same but for the loops whose indices stand in it. */
-static bool corresponds(const Sx *a, const Sx *b, Pairs *p, int *fuel)
-{
-    while (a && a->op == SX_LET) a = a->a;
-    while (b && b->op == SX_LET) b = b->a;
-    if (a == b && a == NULL) return true;
-    if (a == NULL || b == NULL || a->op != b->op || --*fuel < 0) return false;
-    if (a->op == SX_INDEX) return pair_up(p, a->k, b->k);
-    if (a->op == SX_LOAD) {
-        if (a->tensor != b->tensor) return false;
-        for (int d = 0; d < a->tensor->rank; d++)
-            if (!corresponds(a->idx[d], b->idx[d], p, fuel)) return false;
-        return true;
-    }
-    return a->k == b->k && corresponds(a->a, b->a, p, fuel) && corresponds(a->b, b->b, p, fuel);
-}
 
 static const Around *unfollowed(const Note *n, uint32_t *from)
 {

@@ -82,6 +82,7 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     const IrOp *at = placed(v, op);
     if (at) ir_call_notes(v->diags, g, v->k, at->call);
     if (code != E0660) note_open(v, g);
+    if (code != E0660 && v->judging && !v->few) tell_conditions(v, g);
     const char *example = v->judging && !v->trusting && !v->few && code != E0660 ? launches_example(v) : NULL;
     if (example) diag_note(v->diags, g, (Span){0, 0}, "%s", example);
     return g;

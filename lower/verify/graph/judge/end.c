@@ -55,9 +55,11 @@ void check_end(Verifier *v)
         if (!form_is(&v->f, form_simplify(&v->f, open), 0))
             verify_refuse(v, E0605, p->op, "the kernel ends while barrier %s expects %s bytes and the copies on it bring %s",
                           verify_bar_name(v, p->slot), verify_form_text(v, p->expected), verify_form_text(v, p->delivered));
-        if (!p->complete && p->arrivals && p->arrivals < v->bars[p->slot].count)
-            verify_refuse(v, E0604, p->op, "the kernel ends when barrier %s has %u of the %u arrivals of its phase",
-                          verify_bar_name(v, p->slot), p->arrivals, v->bars[p->slot].count);
+        if (!p->complete && p->arrivals && p->arrivals < v->bars[p->slot].count) {
+            Diag *g = verify_refuse(v, E0604, p->op, "the kernel ends when barrier %s has %u of the %u arrivals of its phase",
+                                    verify_bar_name(v, p->slot), p->arrivals, v->bars[p->slot].count);
+            tell_arrivals(v, g, verify_bar(v, p->slot));
+        }
         for (uint32_t j = 0; j < p->parts.n && !v->failed; j++) {
             const Part *x = &p->parts.v[j];
             if (rank_of(v, x->event) == rank || x->copies || event_in(v, x->event, end[rank])) continue;

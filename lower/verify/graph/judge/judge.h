@@ -30,6 +30,8 @@ bool pair_fenced(const Verifier *v, const Access *a, const Access *b);   /* or t
 void tell_race(Verifier *v, const Race *r);
 int race_plain(const Verifier *v, const Access *a, const Access *b);
 void tell_waiting(Verifier *v, Diag *g, uint32_t wait); /* nothing completes what op `wait` waits for: what might */
+void tell_conditions(Verifier *v, Diag *g); /* of sizes, in this run */
+void tell_arrivals(Verifier *v, Diag *g, uint32_t bar); /* of a phase that lacks some */
 void tell_unwaited(Verifier *v, Diag *g); /* barriers that nobody waits for */
 void tell_in_flight(Verifier *v, Diag *g, const Access *a); /* at the end of the kernel */
 

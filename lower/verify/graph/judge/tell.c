@@ -2,6 +2,7 @@
  * thing plainly is missing, what would order them. Nothing here decides whether a kernel is refused.
  */
 #include "lower/verify/graph/judge/judge.h"
+#include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
 typedef struct Pair { /* `then` has to wait for `first` */
@@ -334,6 +335,40 @@ void tell_race(Verifier *v, const Race *r)
     if (told.fix) diag_fix(v->diags, g, "%s", told.fix);
 }
 
+enum { TOLD = 6 };
+
+/* Launches may not have this run's conditions and trip counts together: those are tried each by itself. */
+void tell_conditions(Verifier *v, Diag *g)
+{
+    bool loops = false, holds;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < v->choices.n; i++) loops |= !choice_condition(v, i, &holds);
+    if (v->met_open || !loops) return;
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        if (!choice_condition(v, i, &holds) || told == TOLD) continue;
+        verify_also(v, g, v->choices.v[i].op, holds ? "its condition is taken to hold" : "its condition is taken not to hold");
+        told++;
+    }
+    if (told == 0) return;
+    diag_note(v->diags, g, (Span){0, 0}, "a condition of sizes comes out either way, however often loops turn; a loop goes with those: `for k in min(n, c)`, not `if c < n`");
+}
+
+/* How many a phase has is derived: they are shown. */
+void tell_arrivals(Verifier *v, Diag *g, uint32_t bar)
+{
+    uint32_t told = 0;
+    if (g == NULL || v->k->bars.v[bar].derived) return;
+    for (uint32_t i = 0; i < v->nops && told < TOLD; i++) {
+        const IrArg *of = verify_arg(v, i, IRK_BAR);
+        IrOpcode op = (IrOpcode)v->ops[i]->op;
+        bool counts = v->group[i] == IRG_BARRIER && op != IR_BAR_WAIT && op != IR_BAR_INIT && op != IR_BAR_EXPECT;
+        if (of == NULL || of->id != bar || !counts) continue;
+        verify_also(v, g, i, "an arrival that each phase is to have");
+        told++;
+    }
+    if (told > 1) diag_fix(v->diags, g, "let each of these arrivals come once in every phase, or use a barrier for each");
+}
+
 void tell_in_flight(Verifier *v, Diag *g, const Access *a)
 {
     if (g == NULL || !by_hand(v)) return;
@@ -344,7 +379,7 @@ void tell_in_flight(Verifier *v, Diag *g, const Access *a)
                           : "`commit group` the store, and `wait group read;` after it");
     if (a->phase == NULL || v->k->bars.v[bar].derived) return;
     uint32_t user = other_user(v, thread_of(v, a)->role, a->at.buf);
-    if (user == UINT32_MAX) diag_fix(v->diags, g, "`wait %s;` after it, in some role", bar_text(v, bar));
+    if (user == UINT32_MAX) diag_fix(v->diags, g, "`wait %s;` after it%s", bar_text(v, bar), v->k->roles.n > 1 ? ", in some role" : "");
     else if (use_of(v, user, bar, true) != UINT32_MAX) /* but in fewer turns */
         diag_fix(v->diags, g, "let role `%s` wait for %s as often as this copies", v->k->roles.v[user].name, v->k->bars.v[bar].name);
     else

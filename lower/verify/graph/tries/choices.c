@@ -169,6 +169,13 @@ static Form resolve_chosen(Verifier *v, Form x, bool *by_trip)
     return resolve_several(v, x, by_trip);
 }
 
+bool choice_condition(const Verifier *v, uint32_t i, bool *holds)
+{
+    const Choice *c = &v->choices.v[i];
+    *holds = c->scale * value_of_choice(c) + c->constant != 0;
+    return of_condition(&v->f, form_data(&v->f, c->of));
+}
+
 /* With numbers for its minima and maxima that are some by now. */
 static Form put_extremes(Verifier *v, Form x, bool *by_trip)
 {

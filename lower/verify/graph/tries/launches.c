@@ -15,7 +15,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { LAUNCHES = 4096 };
+enum { LAUNCHES = 4096, NEAR = 1024 };
 static const int64_t NUMBERS[] = {0, 1, 2, 3, 5, 8, 17, 100, 192, 1000, 4096, 1000000, -1, -9};
 enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
 enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
@@ -48,6 +48,9 @@ typedef struct Compared { /* count `a` is LESS, EQUAL or MORE than `b`, which co
     uint8_t how, met; /* MET, or 0: two loops of one role, one behind the other */
 } Compared;
 typedef VEC(Compared) Comparison;
+typedef struct Had { /* turns in this run */
+    int64_t a, b;
+} Had;
 typedef struct Aside { /* a run that failed, and compares as no launch does */
     Comparison all;
     VEC(Choice) choices;
@@ -59,6 +62,7 @@ struct Launches {
     bool impossible; /* some loop has more turns than in any launch */
     int found;       /* of it: some_launch */
     Comparison now;
+    VEC(Had) had; /* .. by comparison */
     VEC(Count) counts;
     VEC(uint32_t) count_of; /* by form: its count + 1 */
     VEC(Aside) aside;
@@ -239,6 +243,7 @@ static void compare_two(Verifier *v, struct Launches *l, Counted x, Counted y, u
     }
     Compared c = {x.count - 1, y.count - 1, x.turns < y.turns ? LESS : x.turns > y.turns ? MORE : EQUAL, met};
     vec_push(v->arena, &l->now, c);
+    vec_push(v->arena, &l->had, ((Had){x.turns, y.turns}));
 }
 
 /* Without those before it: what one loop begins the next one goes on with. */
@@ -281,7 +286,7 @@ static void compare(Verifier *v, struct Launches *l, Passed p, Passed q)
 static void compare_all(Verifier *v, struct Launches *l)
 {
     if (l->marks.n) qsort(l->marks.v, l->marks.n, sizeof *l->marks.v, by_order);
-    l->now.n = 0;
+    l->now.n = l->had.n = 0;
     for (uint32_t i = 0, end; i < l->marks.n; i = end) {
         const Mark *m = &l->marks.v[i];
         l->passed.n = l->counted.n = 0;
@@ -318,17 +323,10 @@ void launches_keep(Verifier *v)
 
 /* ---- launches ---- */
 
-/* Of few symbols all combinations, of more some. False: there is no such launch. */
-static bool set_launch(const Verifier *v, struct Launches *l, uint32_t number)
+/* With the numbers that its symbols have. */
+static bool passes_checks(const Verifier *v, struct Launches *l)
 {
     const MfKernel *mf = &v->k->mf;
-    uint64_t all = 1, at = number;
-    for (uint32_t i = 0; i < l->syms.n && all <= LAUNCHES; i++) all *= NNUMBERS;
-    if (number >= all) return false;
-    for (uint32_t i = 0; i < l->syms.n; i++, at /= NNUMBERS) {
-        uint64_t drawn = ((uint64_t)number * l->syms.n + i + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 33;
-        l->sym[l->syms.v[i]] = NUMBERS[(all <= LAUNCHES ? at : drawn) % NNUMBERS];
-    }
     while (l->value.n < l->pool.nodes.n) {
         vec_push(v->arena, &l->value, 0);
         vec_push(v->arena, &l->status, 0);
@@ -343,6 +341,19 @@ static bool set_launch(const Verifier *v, struct Launches *l, uint32_t number)
         if (l->status.v[x - 1] != LX_OK || l->value.v[x - 1] == 0) return false;
     }
     return true;
+}
+
+/* Of few symbols all combinations, of more some. False: there is no such launch. */
+static bool set_launch(const Verifier *v, struct Launches *l, uint32_t number)
+{
+    uint64_t all = 1, at = number;
+    for (uint32_t i = 0; i < l->syms.n && all <= LAUNCHES; i++) all *= NNUMBERS;
+    if (number >= all) return false;
+    for (uint32_t i = 0; i < l->syms.n; i++, at /= NNUMBERS) {
+        uint64_t drawn = ((uint64_t)number * l->syms.n + i + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 33;
+        l->sym[l->syms.v[i]] = NUMBERS[(all <= LAUNCHES ? at : drawn) % NNUMBERS];
+    }
+    return passes_checks(v, l);
 }
 
 static bool decided(const struct Launches *l, const Compared *c)
@@ -423,21 +434,48 @@ static const char *role_text(const Verifier *v, const Count *c)
     return role ? role : "the kernel";
 }
 
-static const char *times_text(const Verifier *v, const Count *c)
+/* Loops that are compared turn in the launch at hand as in this run. */
+static bool exact(const struct Launches *l)
 {
-    int64_t n = v->launches->value.v[c->lx - 1];
+    for (uint32_t i = 0; i < l->now.n; i++) {
+        const Compared *c = &l->now.v[i];
+        if (!decided(l, c) || c->b + 1 == NO_TURNS) continue;
+        Lx a = l->counts.v[c->a].lx, b = l->counts.v[c->b].lx;
+        bool known = l->status.v[a - 1] == LX_OK && l->status.v[b - 1] == LX_OK;
+        if (!known || l->value.v[a - 1] != l->had.v[i].a || l->value.v[b - 1] != l->had.v[i].b) return false;
+    }
+    return true;
+}
+
+/* With another number for one of its symbols it is one whose loops turn as in this run. */
+static bool make_exact(const Verifier *v, struct Launches *l)
+{
+    if (exact(l)) return true;
+    for (uint32_t i = 0; i < l->syms.n; i++) {
+        int64_t *sym = &l->sym[l->syms.v[i]], was = *sym;
+        for (*sym = 0; *sym <= NEAR; ++*sym)
+            if (passes_checks(v, l) && exact(l)) return true;
+        *sym = was;
+    }
+    return false;
+}
+
+static const char *turns_text(const Verifier *v, int64_t n)
+{
     return n == 1 ? "once" : arena_printf(v->arena, "%lld times", (long long)n);
 }
 
 const char *launches_example(const Verifier *v)
 {
-    const struct Launches *l = v->launches;
+    struct Launches *l = v->launches;
     for (uint32_t i = 0; i < l->now.n && l->found == FOUND; i++) {
         const Compared *c = &l->now.v[i];
         const Count *a = &l->counts.v[c->a], *b = &l->counts.v[c->b];
         if (c->how == EQUAL || !c->met || b->op == v->nops || !decided(l, c) || l->syms.n == 0) continue;
-        return arena_printf(v->arena, "as with %s, where the loops of %s turn %s and those of %s %s", launch_text(v), role_text(v, a), times_text(v, a),
-                            role_text(v, b), times_text(v, b));
+        const char *turn = arena_printf(v->arena, "the loops of %s turn %s and those of %s %s", role_text(v, a), turns_text(v, l->had.v[i].a),
+                                        role_text(v, b), turns_text(v, l->had.v[i].b));
+        if (make_exact(v, l)) return arena_printf(v->arena, "as with %s, where %s", launch_text(v), turn);
+        return arena_printf(v->arena, "where %s: which of two loops turns more often is followed, no more of how they depend on one another", turn);
     }
     return NULL;
 }

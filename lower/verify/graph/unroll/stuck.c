@@ -150,6 +150,7 @@ static void report_phase(Verifier *v, const Thread *t)
         g = verify_refuse(v, E0604, op, "barrier %s has %u of the %u arrivals of its phase: the kernel would hang",
                           name, p->arrivals, count);
         verify_also(v, g, p->op, "the last that happened to it");
+        tell_arrivals(v, g, verify_bar(v, t->slot));
     } else {
         report_bytes(v, op, name, p);
     }
