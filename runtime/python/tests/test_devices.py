@@ -77,7 +77,7 @@ def test_graphs():
             x, y = torch.randn(512, 256, device=d), torch.zeros(512, 256, device=d)
             k.copy(x, y)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with torch.cuda.graph(graph, stream=torch.cuda.Stream(d)):  # the default one is of the first device
                 k.copy(x, y)
             x.normal_()
             graph.replay()
