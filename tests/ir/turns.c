@@ -3,7 +3,7 @@
  * Each program has two roles, one that fills a slot and one that gives it back, each in a loop (perhaps in another one) from one drawn
  * number below another: sums, minima, maxima, quotients and remainders of two scalars and a size, under facts of them. Mostly the second
  * pair of numbers is the first one with something added that is 0 for small numbers, or for most. How often each loop turns is worked out
- * here for a few thousand launches: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
+ * here for a few thousand launches, all of a role's loops together: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
  * refuses it, or such launches are refused. Where they are alike the launch is not.
  *
  * Prints how many were accepted, how many of the others turn alike in all of these launches, and how often each form was in programs that
@@ -166,12 +166,14 @@ typedef struct Pair {
     const Sum *from[2], *to[2];
     const Fact *fact[FACTS];
     bool within; /* another loop */
+    enum { ALONE, TWICE, BEHIND_MANY, BEHIND_ONE, IN_ONE, SHAPES } shape;
     int slots;
 } Pair;
 
 static Pair draw_pair(void)
 {
-    Pair p = {.within = some(8) == 0, .slots = (int)PICK(1, 1, 1, 2, 3)};
+    Pair p = {.within = some(8) == 0, .slots = (int)PICK(1, 1, 1, 2, 3), .shape = some(2) ? ALONE : some(SHAPES)};
+    if (p.shape != ALONE) p.slots = 1;
     nodes = 0;
     for (int64_t i = 0, n = some(FACTS + 1); i < n; i++) p.fact[i] = &FACT[some((int64_t)(sizeof FACT / sizeof *FACT))];
     p.from[0] = p.from[1] = some(5) < 2 ? number(0) : some(3) ? number(PICK(-20, -6, -4, -1, 1, 2, 5)) : draw(1);
@@ -183,6 +185,18 @@ static Pair draw_pair(void)
     return p;
 }
 
+static void put_loop(Text *t, const Sum *from, const Sum *to, const char *more, const char *body)
+{
+    put(t, "for k in ");
+    put_sum(t, from);
+    put(t, " .. ");
+    put_sum(t, to);
+    put(t, more);
+    put(t, " { ");
+    put(t, body);
+    put(t, " } ");
+}
+
 static void put_role(Text *t, const Pair *p, int role)
 {
     char slot[32] = "", body[160];
@@ -191,13 +205,14 @@ static void put_role(Text *t, const Pair *p, int role)
     else snprintf(body, sizeof body, "wait empty%s; move x[0, 0] -> t%s commit full%s;", slot, slot, slot);
     put(t, role ? "    role b { " : "    role a { ");
     if (p->within) put(t, "for j in m { ");
-    put(t, "for k in ");
-    put_sum(t, p->from[role]);
-    put(t, " .. ");
-    put_sum(t, p->to[role]);
-    put(t, " { ");
-    put(t, body);
-    put(t, p->within ? " } } }\n" : " } }\n");
+    if (p->shape == TWICE) put(t, role ? "" : "for c in 2 { ");
+    if (p->shape == TWICE && role) put_loop(t, p->from[0], p->to[0], "", body);
+    if (p->shape == BEHIND_MANY) put(t, "for c in 70 { "), put(t, body), put(t, " } ");
+    if (p->shape == BEHIND_ONE && !role) put(t, body), put(t, " ");
+    if (p->shape == IN_ONE && !role) put(t, "for i in 1 + M / 4611686018427387904 { ");
+    put_loop(t, p->from[role], p->to[role], p->shape == BEHIND_ONE && role ? " + 1" : "", body);
+    if ((p->shape == TWICE || p->shape == IN_ONE) && !role) put(t, "} ");
+    put(t, p->within ? "} }\n" : "}\n");
 }
 
 static void put_pair(Text *t, const Pair *p)
@@ -213,17 +228,19 @@ static void put_pair(Text *t, const Pair *p)
     put(t, "  }\n}\n");
 }
 
+static int64_t turns_of(const Pair *p, int role, int64_t more, const int64_t *names)
+{
+    int64_t turns = value(p->to[role], names) + more - value(p->from[role], names);
+    return turns > 0 ? turns : 0;
+}
+
 static bool alike_at(const Pair *p, const int64_t *names)
 {
-    int64_t turns[2];
+    bool ahead = p->shape == BEHIND_ONE;
     for (int i = 0; i < FACTS && p->fact[i]; i++)
         if (!p->fact[i]->holds(names[0], names[1])) return true;
     if (p->within && names[1] <= 0) return true;
-    for (int r = 0; r < 2; r++) {
-        turns[r] = value(p->to[r], names) - value(p->from[r], names);
-        if (turns[r] < 0) turns[r] = 0;
-    }
-    return turns[0] == turns[1]; /* slots that begin elsewhere are another matter */
+    return turns_of(p, 0, 0, names) + ahead == turns_of(p, 1, ahead, names); /* slots that begin elsewhere are another matter */
 }
 
 typedef struct Found { /* of a program, in all launches */

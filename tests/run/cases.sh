@@ -270,7 +270,7 @@ case_ $h/scalars/index_in_range.tile x="$work/x.npy" y="f32[48,32]:$work/y.npy" 
 case_ $h/scalars/floor.tile x="$work/x.npy" y="f32[100,32]:$work/y.npy" d=3 &&
     rows x y 12,15,18,22,25,29,32,20,24,28,30,34,38,41,37,33
 make f4 120,32 x
-case_ $h/scalars/bits.tile x="$work/x.npy" y="f32[120,32]:$work/y.npy" n=5 &&
+case_ $h/scalars/bits.tile:bits x="$work/x.npy" y="f32[120,32]:$work/y.npy" n=5 &&
     rows x y 12,15,23,26,34,37,44,46,69,71,78,80,88,90,98,100,76,78,86,88,96,98,106,108,132,134,142,144,152,154,162,164
 indices i8 100 20 i
 case_ $h/scalars/wide.tile x="$work/x.npy" y="f32[20,32]:$work/y.npy" far="$work/i.npy" n=7 && affine x y 0 0,0 1,1

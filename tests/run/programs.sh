@@ -636,6 +636,12 @@ make f4 96,64 a
 refuse_ 2 'E1101.*n >= m' $h/roles/split.tile:given x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=5 m=6
 case_ $h/roles/split.tile:checked x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=6 && block a b 80,0 16,64 80,0
 refuse_ 2 'E1143.*loops of store up to this one turn no less often than those of load' $h/roles/split.tile:checked x="$work/a.npy" y="f32[96,64]:$work/b.npy" n=13
+for k in turned once behind beside far; do
+    m=
+    [ $k = once ] && m=m=1
+    refuse_ 2 'E1143.*no more often than those of' $h/roles/uses.tile:$k $m n=1000003
+    case_ $h/roles/uses.tile:$k $m n=5
+done
 make u4 8,64 a
 case_ $h/roles/one_warp.tile x="$work/a.npy" y="u32[8,64]:$work/b.npy" && same a b
 

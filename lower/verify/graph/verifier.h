@@ -11,7 +11,7 @@
  * whose accesses judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where
  * maps do. tries/choices.c enumerates the trip counts, for nests that tries/nests.c tells apart one by one, and
  * tries/remainders.c the slots that loops begin with; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/turns.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
+ * tries/turns.c, tries/roles.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
  * long constant ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few);
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
@@ -113,6 +113,7 @@ typedef struct Verifier {
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
     VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
+    struct Roles *roles;       /* tries/roles.c */
     struct Launches *launches; /* tries/launches.c */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */

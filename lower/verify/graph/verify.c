@@ -30,8 +30,7 @@ uint32_t verify_around(const Verifier *v, uint32_t op)
     return at ? b->base + at - 1 : v->nops;
 }
 
-/* The statement of the op; ops that the compiler adds have none and take that of the next op that has one. */
-/* That, or one near it, which the source has; NULL: there is none. */
+/* The op, or where the compiler has added it the next one that has a statement, or one before it; NULL: there is none. */
 static const IrOp *placed(const Verifier *v, uint32_t op)
 {
     if (op >= v->nops) return NULL;
@@ -563,7 +562,7 @@ static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, bool in_f
     text_init(&text, a->mem);
     bool ok = prove(a, &quiet, k, false, in_full, to, certificate ? &text : NULL);
     if (ok && certificate) text_put(certificate, text.s, text.n);
-    if (!ok) *code = quiet.first->code; 
+    if (!ok) *code = quiet.first->code;
     text_free(&text);
     return ok;
 }

@@ -46,9 +46,12 @@ void turns_keep(Verifier *v);  /* the run is proved */
 bool turns_more(Verifier *v);  /* after all runs: whether they are to be done again, as loops had too few turns */
 void turns_check(Verifier *v); /* refuses what they left out */
 
+/* ---- roles.c ---- */
+void roles_begin(Verifier *v); /* a run */
+void roles_loop(Verifier *v, uint32_t op, Form turns, int64_t number); /* v->now enters a loop; turns: without what was chosen */
+
 /* ---- launches.c ---- */
 void launches_begin(Verifier *v); /* a run */
-void launches_loop(Verifier *v, uint32_t op, Form turns, int64_t number); /* v->now enters a loop; turns: without what was chosen */
 void launches_keep(Verifier *v); /* the run is proved */
 bool launches_doubt(Verifier *v); /* it has failed: whether no launch seems to come to it */
 const char *launches_example(const Verifier *v); /* where no doubt is: a launch in which loops have other numbers of turns; NULL: they don't differ */

@@ -38,7 +38,7 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns)
     Form lo = run_whole(v, v->operands[op].a).plain, hi = run_whole(v, v->operands[op].b).plain;
     Form all = form_add(&v->f, hi, -1, lo);
     int64_t most = all_turns(v);
-    launches_loop(v, op, v->is_long[op] ? 0 : all, turns);
+    roles_loop(v, op, all, turns);
     if (!v->chosen[op]) return;
     if (turns > t->now) t->now = turns;
     if (!form_le(&v->f, all, form_const(&v->f, most - 1))) t->upper = most;

@@ -1,0 +1,373 @@
+/* How the roles of a run compare: how often each has used a barrier, up to each of its loops, less often, as often or more often than another
+ * one. Loops in one turn of the loops around go together; turns around are counted through all loops as deep as each other. Where one role has
+ * loops in other turns than the other one, or waits and arrivals beside them, all that each does in the run is compared, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/checked.h"
+#include "lower/verify/graph/tries/roles.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+/* ---- loops, their barriers and bounds ---- */
+
+static Lx number_of(Verifier *v, LxPool *p, const Lx *made, const IrArg *arg)
+{
+    int64_t k;
+    if (verify_number(v, arg, &k)) return lx_const(v->arena, p, k);
+    return arg && arg->kind == IRA_VAL ? made[arg->id - 1] : 0;
+}
+
+static const Lx *expressions(Verifier *v, LxPool *p)
+{
+    Lx *made = arena_array(v->arena, Lx, v->nvalues + 1);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        bool known = op->op == IR_PARAM || op->op == IR_CVT || IR_LX_OPS[op->op];
+        if (op->dst == 0 || !known) continue;
+        Lx a = number_of(v, p, made, ir_find(op, IRK_A)), b = number_of(v, p, made, ir_find(op, IRK_B)), x = op->op == IR_PARAM ? ir_find(op, IRK_EXPR)->id : a;
+        if (IR_LX_OPS[op->op]) x = a && b ? lx_op(v->arena, p, (LxOp)IR_LX_OPS[op->op], a, b) : 0;
+        made[op->dst - 1] = x;
+    }
+    return made;
+}
+
+static uint32_t loop_around(const Verifier *v, const Body *b, uint32_t op)
+{
+    uint32_t at = b->around[op - b->base];
+    while (at && v->ops[b->base + at - 1]->op == IR_IF) at = b->around[at - 1];
+    return at ? b->base + at - 1 : v->nops;
+}
+
+/* How often a turn of the loop comes to the op; 0: that is up to a loop inside. */
+static int64_t times_in_turn(const Verifier *v, const Body *b, uint32_t loop, uint32_t op)
+{
+    int64_t times = 1, turns;
+    for (uint32_t at = loop_around(v, b, op); at != loop; at = loop_around(v, b, at)) {
+        bool fixed = v->ops[at]->op == IR_LOOP && loop_fixed(v, at) && sub_s64(v->operands[at].b->imm, v->operands[at].a->imm, &turns);
+        if (!fixed || !mul_s64(times, turns > 0 ? turns : 0, &times) || times > INT32_MAX) return 0;
+    }
+    return times;
+}
+
+static int64_t most_of(const Verifier *v, const int64_t *uses)
+{
+    int64_t arrivals = uses[ARRIVALS] + (uses[FAR] + v->nranks - 1) / v->nranks;
+    return uses[WAITS] > arrivals ? uses[WAITS] : arrivals;
+}
+
+static Lx turns_of_loop(Verifier *v, Roles *r, uint32_t op)
+{
+    Lx lo = number_of(v, &r->pool, r->made, v->operands[op].a), hi = number_of(v, &r->pool, r->made, v->operands[op].b);
+    if (v->ops[op]->op != IR_LOOP || lo == 0 || hi == 0) return 0;
+    Lx zero = lx_const(v->arena, &r->pool, 0), turns = lx_op(v->arena, &r->pool, LX_SUB, hi, lo);
+    return lx_op(v->arena, &r->pool, LX_MAX, turns, zero);
+}
+
+static int how_used(const Verifier *v, uint32_t op)
+{
+    if (v->ops[op]->op == IR_BAR_EXPECT || v->group[op] == IRG_COPY) return USES;
+    return v->ops[op]->op == IR_BAR_WAIT ? WAITS : verify_arg(v, op, IRK_RANK) ? FAR : ARRIVALS;
+}
+
+/* Uses that are in no loop. */
+static void find_plain(Verifier *v, Roles *r)
+{
+    r->plain = arena_alloc(v->arena, arena_bytes((size_t)v->bodies.n * v->k->bars.n + 1, sizeof *r->plain));
+    for (uint32_t i = 0; i < v->bodies.n; i++) {
+        const Body *b = &v->bodies.v[i];
+        for (uint32_t at = b->base; at < b->base + b->role->ops.n; at++) {
+            const IrArg *bar = verify_arg(v, at, IRK_BAR);
+            int how = bar ? how_used(v, at) : USES;
+            if (how != USES && loop_around(v, b, at) == v->nops) r->plain[(size_t)i * v->k->bars.n + bar->id][how]++;
+        }
+    }
+}
+
+static void find_loops(Verifier *v, Roles *r)
+{
+    uint32_t *use = arena_array(v->arena, uint32_t, v->k->bars.n + 1);
+    for (uint32_t loop = 0; loop < v->nops; loop++) {
+        const Body *b = verify_body(v, loop);
+        if (v->ops[loop]->op != IR_LOOP || !(b->block[loop - b->base] & BLOCK_EVENTS)) continue;
+        Loop *now = &r->loops[loop];
+        uint32_t first = now->first = r->uses.n;
+        for (uint32_t at = loop; at < b->base + b->partner[loop - b->base]; at++) {
+            const IrArg *bar = verify_arg(v, at, IRK_BAR);
+            if (bar == NULL) continue;
+            if (use[bar->id] <= first) {
+                vec_push(v->arena, &r->uses, ((Uses){.bar = bar->id}));
+                use[bar->id] = r->uses.n;
+            }
+            int how = how_used(v, at);
+            if (how == USES) continue;
+            Uses *u = &r->uses.v[use[bar->id] - 1];
+            u->own[how] += loop_around(v, b, at) == loop;
+            u->all[how] += times_in_turn(v, b, loop, at);
+        }
+        now->end = r->uses.n;
+        now->turns = turns_of_loop(v, r, loop);
+        for (uint32_t around = verify_around(v, loop); around < v->nops; around = verify_around(v, around)) {
+            Lx turns = turns_of_loop(v, r, around);
+            if (turns) now->met = now->met ? lx_op(v->arena, &r->pool, LX_MIN, now->met, turns) : turns;
+        }
+    }
+}
+
+static Roles *prepare(Verifier *v)
+{
+    Roles *r = arena_new(v->arena, Roles);
+    const LxPool *given = &v->k->mf.lx;
+    for (uint32_t i = 0; i < given->nodes.n; i++) vec_push(v->arena, &r->pool.nodes, given->nodes.v[i]);
+    r->made = expressions(v, &r->pool);
+    r->loops = arena_array(v->arena, Loop, v->nops + 1);
+    find_loops(v, r);
+    find_plain(v, r);
+    vec_push(v->arena, &r->counts, ((Count){.x = form_const(&v->f, 0), .lx = lx_const(v->arena, &r->pool, 0), .op = v->nops}));
+    while (r->count_of.n < r->counts.v[0].x) vec_push(v->arena, &r->count_of, 0);
+    vec_push(v->arena, &r->count_of, NO_TURNS);
+    return r;
+}
+
+/* ---- how the roles of a run compare ---- */
+
+void roles_begin(Verifier *v)
+{
+    if (v->few) return;
+    if (v->roles == NULL) v->roles = prepare(v);
+    v->roles->marks.n = 0;
+    v->roles->impossible = false;
+}
+
+/* Not below 0. */
+static Form at_least_0(Verifier *v, Form x)
+{
+    if (x == 0 || form_data(&v->f, x)->lo >= 0) return x;
+    return form_of_op(&v->f, v->k, &(IrOp){.op = IR_MAX, .type = IR_I64}, 0, x, form_const(&v->f, 0));
+}
+
+void roles_loop(Verifier *v, uint32_t op, Form turns, int64_t number)
+{
+    Roles *r = v->roles;
+    const Thread *t = v->now;
+    uint32_t depth = 0;
+    int64_t turn = 0;
+    if (v->few || t->rep) return;
+    turns = at_least_0(v, turns);
+    for (uint32_t i = 0; i < t->depth; i++) {
+        if (!loop_own_count(v, t->frames[i].op)) continue;
+        depth++;
+        turn = t->frames[i].at;
+    }
+    bool own = loop_own_count(v, op);
+    for (uint32_t i = r->loops[op].first; i < r->loops[op].end; i++) {
+        const Uses *u = &r->uses.v[i];
+        int64_t uses = most_of(v, own ? u->all : u->own);
+        if (!own && uses == 0) continue;
+        Mark m = {.bar = u->bar, .thread = t->id, .nth = r->marks.n, .depth = depth, .turn = turn, .op = op, .turns = turns, .number = number};
+        m.uses = own || depth == 0 ? uses : 0;
+        m.times = uses ? uses : 1;
+        vec_push(v->arena, &r->marks, m);
+    }
+    r->impossible |= turns && number > form_data(&v->f, turns)->hi; /* fewer stand for as many as it has */
+}
+
+static int in_order(const int64_t *p, const int64_t *q, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const Mark *x = a, *y = b;
+    const int64_t p[] = {x->bar, x->thread, x->nth}, q[] = {y->bar, y->thread, y->nth};
+    return in_order(p, q, 3);
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const Mark *x = a, *y = b;
+    const int64_t p[] = {x->bar, x->depth, x->pass, x->thread, x->nth}, q[] = {y->bar, y->depth, y->pass, y->thread, y->nth};
+    return in_order(p, q, 5);
+}
+
+/* The count, + 1. before: the role's up to there; 0: none. */
+static uint32_t count_of(Verifier *v, Roles *r, uint32_t before, uint32_t op, Form turns, Lx lx, int64_t times)
+{
+    Lx met = r->loops[op].met;
+    Form x = form_add(&v->f, before ? r->counts.v[before - 1].x : form_const(&v->f, 0), times, turns);
+    if (x == 0) return 0;
+    while (r->count_of.n <= x) vec_push(v->arena, &r->count_of, 0);
+    if (r->count_of.v[x]) {
+        Count *c = &r->counts.v[r->count_of.v[x] - 1];
+        if (c->met != met) c->met = 0;
+        return r->count_of.v[x];
+    }
+    if (lx) lx = lx_op(v->arena, &r->pool, LX_MUL, lx, lx_const(v->arena, &r->pool, times));
+    if (before && lx) lx = r->counts.v[before - 1].lx ? lx_op(v->arena, &r->pool, LX_ADD, r->counts.v[before - 1].lx, lx) : 0;
+    bool several = times != 1 || (before && r->counts.v[before - 1].several);
+    Count c = {.x = x, .lx = lx, .met = met, .op = op, .several = several, .how = arena_array(v->arena, uint8_t, r->counts.n + 1)};
+    vec_push(v->arena, &r->counts, c);
+    return r->count_of.v[x] = r->counts.n;
+}
+
+/* Behind `before`, which is known unless it is the first one: times in each of so many turns. */
+static Counted counted(Verifier *v, Roles *r, Counted before, uint32_t op, Form turns, Lx lx, int64_t number, int64_t times)
+{
+    int64_t sum;
+    if (!mul_s64(number, times, &sum) || !add_s64(before.turns, sum, &sum)) return (Counted){0};
+    return (Counted){count_of(v, r, before.count, op, turns, lx, times), sum};
+}
+
+static Counted turns_added(Verifier *v, Roles *r, Counted before, const Mark *m, int64_t times)
+{
+    return counted(v, r, before, m->op, m->turns, r->loops[m->op].turns, m->number, times);
+}
+
+static Counted number_added(Verifier *v, Roles *r, Counted before, uint32_t op, int64_t number, int64_t times)
+{
+    Form turns = form_const(&v->f, number);
+    Lx lx = lx_const(v->arena, &r->pool, number);
+    return counted(v, r, before, op, turns, lx, number, times);
+}
+
+static void compare_two(Verifier *v, Roles *r, Counted x, Counted y, uint8_t met)
+{
+    if (x.count == 0 || y.count == 0 || x.count == y.count) return;
+    if (x.count < y.count) {
+        Counted swap = x;
+        x = y;
+        y = swap;
+    }
+    Compared c = {x.count - 1, y.count - 1, x.turns < y.turns ? LESS : x.turns > y.turns ? MORE : EQUAL, met};
+    vec_push(v->arena, &r->now, c);
+    vec_push(v->arena, &r->had, ((Had){x.turns, y.turns}));
+}
+
+/* Without those before it: what one loop begins the next one goes on with. */
+static Counted turns_alone(Verifier *v, Roles *r, const Mark *m)
+{
+    return turns_added(v, r, (Counted){0}, m, m->times);
+}
+
+static bool counted_alike(const Roles *r, const Passed *p, const Passed *q)
+{
+    bool alike = p->n == q->n;
+    for (uint32_t i = 0; i < p->n && alike; i++) alike = r->counted.v[p->from + i].count == r->counted.v[q->from + i].count;
+    return alike;
+}
+
+static void add_passed(Verifier *v, Roles *r, uint32_t first, uint32_t end)
+{
+    Passed p = {r->counted.n, 0};
+    Counted now = {0};
+    bool known = false;
+    for (uint32_t i = first; i < end; i++, p.n++) {
+        const Mark *m = &r->marks.v[i];
+        if (i > first) compare_two(v, r, turns_alone(v, r, m - 1), turns_alone(v, r, m), 0);
+        now = i > first && now.count == 0 ? now : turns_added(v, r, now, m, m->times);
+        vec_push(v->arena, &r->counted, now);
+    }
+    for (uint32_t i = 0; i < r->passed.n && !known; i++) known = counted_alike(r, &r->passed.v[i], &p);
+    if (!known) vec_push(v->arena, &r->passed, p);
+}
+
+static void compare(Verifier *v, Roles *r, Passed p, Passed q)
+{
+    const Counted *a = &r->counted.v[p.from], *b = &r->counted.v[q.from];
+    uint32_t first = 0;
+    while (first < p.n && first < q.n && a[first].count == b[first].count) first++; /* as many so far, in every launch */
+    for (uint32_t i = first; i < p.n && a[i].count; i++)
+        for (uint32_t j = first; j < q.n && b[j].count; j++) compare_two(v, r, a[i], b[j], MET);
+}
+
+/* The next one, from there on, that is no part of the turns around. */
+static uint32_t next_in(const Verifier *v, const Roles *r, const Whole *w, uint32_t at)
+{
+    while (at < w->n && r->marks.v[w->from + at].uses == 0 && !loop_own_count(v, r->marks.v[w->from + at].op)) at++;
+    return at;
+}
+
+/* What a thread does with a barrier in the whole run, in marks that are sorted by threads. Loops around others have as many turns as in this
+ * run, where those inside are met in each of them. */
+static Whole find_whole(Verifier *v, Roles *r, uint32_t from)
+{
+    Mark *marks = &r->marks.v[from];
+    uint32_t role = 1 + v->threads.v[marks->thread].role;
+    Whole w = {.from = from, .plain = most_of(v, r->plain[(size_t)role * v->k->bars.n + marks->bar])};
+    int64_t begun[FRAMES + 1] = {0}, before[FRAMES + 1] = {0};
+    while (from + w.n < r->marks.n && marks[w.n].bar == marks->bar && marks[w.n].thread == marks->thread) w.n++;
+    if (w.plain) w.all = number_added(v, r, w.all, marks->op, w.plain, 1);
+    bool known = w.plain == 0 || w.all.count;
+    for (uint32_t i = 0; i < w.n; i++) {
+        Mark *m = &marks[i];
+        m->pass = before[m->depth] + m->turn;
+        uint32_t next = loop_own_count(v, m->op) ? next_in(v, r, &w, i + 1) : w.n;
+        m->around = next < w.n && marks[next].depth > m->depth;
+        if (m->uses && known) w.all = m->around ? number_added(v, r, w.all, m->op, m->number, m->uses) : turns_added(v, r, w.all, m, m->uses);
+        known = known && (m->uses == 0 || w.all.count);
+        if (!loop_own_count(v, m->op) || m->depth == FRAMES) continue;
+        before[m->depth + 1] = begun[m->depth];
+        begun[m->depth] += m->number;
+    }
+    if (!known) w.all = (Counted){0};
+    return w;
+}
+
+/* One for one, loops stand in the same turns, and with as many uses beside them. */
+static bool shaped_alike(const Verifier *v, const Roles *r, const Whole *x, const Whole *y)
+{
+    uint32_t i = next_in(v, r, x, 0), j = next_in(v, r, y, 0);
+    for (; i < x->n && j < y->n; i = next_in(v, r, x, i + 1), j = next_in(v, r, y, j + 1)) {
+        const Mark *a = &r->marks.v[x->from + i], *b = &r->marks.v[y->from + j];
+        if (a->depth != b->depth || a->pass != b->pass || ((a->around || b->around) && a->uses != b->uses)) return false;
+    }
+    return i == x->n && j == y->n && x->plain == y->plain;
+}
+
+/* Where loops don't go together one for one, all that each does is compared. */
+static void find_wholes(Verifier *v, Roles *r, bool whole)
+{
+    if (r->marks.n) qsort(r->marks.v, r->marks.n, sizeof *r->marks.v, by_thread);
+    for (uint32_t i = 0; i < r->marks.n;) {
+        if (i == 0 || r->marks.v[i].bar != r->marks.v[i - 1].bar) r->wholes.n = 0;
+        Whole w = find_whole(v, r, i);
+        bool known = false;
+        for (uint32_t j = 0; j < r->wholes.n && !known; j++) {
+            const Whole *o = &r->wholes.v[j];
+            bool alike = shaped_alike(v, r, &w, o);
+            if (!alike && whole) compare_two(v, r, w.all, o->all, MET);
+            known = alike && w.all.count == o->all.count;
+        }
+        if (!known) vec_push(v->arena, &r->wholes, w);
+        i += w.n;
+    }
+}
+
+static bool one_turn(const Mark *a, const Mark *b)
+{
+    return a->bar == b->bar && a->depth == b->depth && a->pass == b->pass;
+}
+
+void roles_compare(Verifier *v, bool whole)
+{
+    Roles *r = v->roles;
+    r->now.n = r->had.n = 0;
+    find_wholes(v, r, whole);
+    if (r->marks.n) qsort(r->marks.v, r->marks.n, sizeof *r->marks.v, by_turn);
+    for (uint32_t i = 0, end; i < r->marks.n; i = end) {
+        const Mark *m = &r->marks.v[i];
+        r->passed.n = r->counted.n = 0;
+        for (uint32_t at = end = i; end < r->marks.n && one_turn(m, &r->marks.v[end]); at = end) {
+            while (end < r->marks.n && one_turn(m, &r->marks.v[end]) && r->marks.v[end].thread == r->marks.v[at].thread) end++;
+            add_passed(v, r, at, end);
+        }
+        for (uint32_t j = 0; j < r->counted.n; j++)
+            compare_two(v, r, r->counted.v[j], (Counted){NO_TURNS, 0}, MET);
+        for (uint32_t p = 0; p < r->passed.n; p++)
+            for (uint32_t q = 0; q < p; q++) compare(v, r, r->passed.v[p], r->passed.v[q]);
+    }
+}

@@ -1,0 +1,77 @@
+/* How roles compare: roles.c says it of a run, launches.c of launches. */
+#ifndef LOWER_VERIFY_GRAPH_ROLES_H
+#define LOWER_VERIFY_GRAPH_ROLES_H
+
+#include "lower/verify/graph/verifier.h"
+
+enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
+enum { NO_TURNS = 1 /* that count, + 1 */ };
+
+typedef struct Count { /* how often a role's loops use a barrier, from the first one up to `op`, in one turn of the loops around */
+    Form x;
+    Lx lx;  /* 0: the launch does not decide it */
+    Lx met; /* of the loop */
+    uint32_t op; /* nops: it is the first one, no turns */
+    bool several; /* uses in a turn */
+    uint8_t *how; /* by count before this one: LESS .. where this one was less, in runs that are proved */
+} Count;
+enum { WAITS, ARRIVALS, FAR /* arrivals, at one CTA each */, USES };
+typedef struct Uses { /* of a barrier, in a turn of a loop */
+    uint32_t bar;
+    int64_t own[USES], all[USES]; /* in no loop inside; in loops inside that have the same turns in every launch, too */
+} Uses;
+typedef struct Loop {
+    uint32_t first, end; /* its barriers, in uses */
+    Lx turns;            /* 0: the launch does not decide them */
+    Lx met;              /* of the loops around that which has the fewest: where it has none nothing is counted; 0: there is none, or it is not known */
+} Loop;
+typedef struct Mark { /* a loop was entered in this run */
+    uint32_t bar, thread, nth;
+    uint32_t depth;      /* so many loops of their own trip count are around it */
+    int64_t turn, pass;  /* of the innermost of them; counted through all loops as deep as it */
+    bool around;         /* .. others that use the barrier */
+    uint32_t op;
+    int64_t uses, times; /* of the barrier, in each turn: 0 where they are those of the loop around; at least 1 */
+    Form turns;          /* 0: not known */
+    int64_t number;
+} Mark;
+typedef struct Passed { /* a role's counts in one turn of the loops around */
+    uint32_t from, n; /* of Roles.counted */
+} Passed;
+typedef struct Counted {
+    uint32_t count; /* + 1; 0: not known, like all behind it */
+    int64_t turns;
+} Counted;
+typedef struct Whole { /* marks of one thread and barrier */
+    uint32_t from, n;
+    int64_t plain; /* uses in no loop */
+    Counted all; /* uses */
+} Whole;
+typedef struct Compared { /* count `a` is LESS, EQUAL or MORE than `b`, which comes before it */
+    uint32_t a, b;
+    uint8_t how, met; /* MET, or 0: two loops of one role, one behind the other */
+} Compared;
+typedef VEC(Compared) Comparison;
+typedef struct Had { /* turns in this run */
+    int64_t a, b;
+} Had;
+typedef struct Roles {
+    Comparison now;  /* of this run */
+    VEC(Had) had;    /* .. by comparison */
+    bool impossible; /* some loop has more turns than in any launch */
+    VEC(Count) counts;
+    VEC(uint32_t) count_of; /* by form: its count + 1 */
+    LxPool pool;            /* the launch's expressions, and, behind those, what counts are made from */
+    const Lx *made;         /* by value; 0: not made from what the launch has alone */
+    Loop *loops;            /* by op that opens one */
+    VEC(Uses) uses;
+    int64_t (*plain)[USES]; /* by body and barrier: in no loop */
+    VEC(Mark) marks;        /* of this run */
+    VEC(Passed) passed;
+    VEC(Counted) counted;
+    VEC(Whole) wholes;
+} Roles;
+
+void roles_compare(Verifier *v, bool whole); /* in now. whole: the run is over */
+
+#endif
