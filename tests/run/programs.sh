@@ -643,6 +643,9 @@ for k in turned once behind beside far; do
     case_ $h/roles/uses.tile:$k $m n=5
 done
 make u4 8,64 a
+make f4 256,64 a
+case_ $h/roles/constant_pairs.tile x="$work/a.npy" y="f32[256,64]:$work/b.npy" && same a b
+make u4 8,64 a
 case_ $h/roles/one_warp.tile x="$work/a.npy" y="u32[8,64]:$work/b.npy" && same a b
 
 for rows in 0 1 16 17 33 49 $(many 1000 100); do

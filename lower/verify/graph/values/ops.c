@@ -335,10 +335,20 @@ static Form constant(Forms *f, const IrOp *op)
     return form_const(f, k);
 }
 
+/* What a product by a number multiplies, and by how much; 0: it is none. */
+static uint32_t multiplied(const LxPool *lx, const LxNode *n, int64_t *by)
+{
+    const LxNode *a = &lx->nodes.v[n->a - 1], *b = &lx->nodes.v[n->b - 1];
+    *by = b->op == LX_CONST ? b->k : a->op == LX_CONST ? a->k : 0;
+    return *by <= 0 ? 0 : b->op == LX_CONST ? n->a : n->b;
+}
+
 bool lx_taken_apart(const LxPool *lx, uint32_t x)
 {
     const LxNode *n = &lx->nodes.v[x - 1];
-    if (n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD) return lx->nodes.v[n->b - 1].op == LX_CONST && lx->nodes.v[n->b - 1].k > 0;
+    int64_t by;
+    if (n->op == LX_MUL) return multiplied(lx, n, &by) != 0;
+    if (n->op == LX_DIV || n->op == LX_MOD) return lx->nodes.v[n->b - 1].op == LX_CONST && lx->nodes.v[n->b - 1].k > 0;
     return n->op == LX_MIN || n->op == LX_MAX || n->op == LX_ADD || n->op == LX_SUB;
 }
 
@@ -350,10 +360,12 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
     if (n->op == LX_CONST && op->type == IR_I64) return form_const(f, n->k);
     Form whole = 0;
     if (fuel > 0 && op->type == IR_I64 && lx_taken_apart(&k->mf.lx, x)) {
-        Form a = launch_form(f, k, op, n->a, fuel - 1), b = launch_form(f, k, op, n->b, fuel - 1);
+        int64_t by = 0;
+        uint32_t of = n->op == LX_MUL ? multiplied(&k->mf.lx, n, &by) : n->a;
+        Form a = launch_form(f, k, op, of, fuel - 1), b = by ? 0 : launch_form(f, k, op, n->b, fuel - 1);
         IrOpcode like = n->op == LX_MIN ? IR_MIN : n->op == LX_MAX ? IR_MAX : n->op == LX_DIV ? IR_DIV : IR_MOD;
         if (n->op == LX_ADD || n->op == LX_SUB) whole = form_add(f, a, n->op == LX_ADD ? 1 : -1, b);
-        else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), form_data(f, b)->k, a);
+        else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), by, a);
         else whole = form_of_op(f, k, &(IrOp){.op = (uint8_t)like, .type = IR_I64}, 0, a, b);
     }
     Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
