@@ -642,7 +642,6 @@ for k in turned once behind beside far; do
     refuse_ 2 'E1143.*no more often than those of' $h/roles/uses.tile:$k $m n=1000003
     case_ $h/roles/uses.tile:$k $m n=5
 done
-make u4 8,64 a
 make f4 256,64 a
 case_ $h/roles/constant_pairs.tile x="$work/a.npy" y="f32[256,64]:$work/b.npy" && same a b
 make u4 8,64 a
