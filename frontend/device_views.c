@@ -20,12 +20,6 @@ const Sx *view_keep(Env *e, const Stmt *s, const char *what, const Sx *x)
     return sx_new(e, SX_LET, s->span, let->id, x, NULL);
 }
 
-static const Sx *through_lets(const Sx *x)
-{
-    while (x && x->op == SX_LET) x = x->a;
-    return x;
-}
-
 /* What a sorted tensor says of places: an element of a tensor of integers of one dimension, or by as many times as much:
  * a constant or a size, and then no more than 32 bits, so that the product is in the same order. */
 typedef struct Element {
@@ -40,10 +34,10 @@ static bool scales(const Env *e, const Sx *by)
 
 static bool element(const Env *e, const Sx *x, Element *out)
 {
-    x = through_lets(x);
+    x = sx_through_lets(x);
     *out = (Element){x, NULL};
     if (x && x->op == SX_MUL) {
-        const Sx *a = through_lets(x->a), *b = through_lets(x->b);
+        const Sx *a = sx_through_lets(x->a), *b = sx_through_lets(x->b);
         *out = scales(e, b) ? (Element){a, b} : (Element){b, a};
     }
     if (!out->load || out->load->op != SX_LOAD || out->load->tensor->rank != 1) return false;
@@ -64,15 +58,15 @@ static bool same_element(const Element *a, const Element *b)
 static const Sx *end_of(Env *e, const Sx *start, const Sx *count)
 {
     Element first, from, by;
-    count = through_lets(count);
+    count = sx_through_lets(count);
     if (!count) return NULL;
     if (count->op == SX_SUB) {
-        bool same = sx_same(count->b, start) || sx_same(through_lets(count->b), through_lets(start)) ||
+        bool same = sx_same(count->b, start) || sx_same(sx_through_lets(count->b), sx_through_lets(start)) ||
                     (element(e, count->b, &from) && element(e, start, &first) && same_element(&from, &first));
         return same ? count->a : NULL;
     }
     if (count->op != SX_MUL || !element(e, start, &first) || !first.by) return NULL;
-    const Sx *a = through_lets(count->a), *b = through_lets(count->b), *n = sx_same(b, first.by) ? a : sx_same(a, first.by) ? b : NULL;
+    const Sx *a = sx_through_lets(count->a), *b = sx_through_lets(count->b), *n = sx_same(b, first.by) ? a : sx_same(a, first.by) ? b : NULL;
     bool same = n && n->op == SX_SUB && element(e, n->b, &by) && !by.by && same_element(&by, &(Element){first.load, NULL});
     return same ? sx_op(e, SX_MUL, n->a, first.by, count->span) : NULL;
 }
@@ -81,7 +75,7 @@ static const Sx *end_of(Env *e, const Sx *start, const Sx *count)
 static const Sx *end_behind(Env *e, const Sx *start, const Sx *count)
 {
     const Sx *end = end_of(e, start, count);
-    count = through_lets(count);
+    count = sx_through_lets(count);
     if (end || !count) return end;
     if (count->op == SX_MIN) {
         end = end_behind(e, start, count->a);

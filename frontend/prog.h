@@ -45,6 +45,12 @@ struct Sx {
 };
 LxOp sx_launch_op(SxOp op); /* what launch expressions call it; SX_GT and SX_GE with their sides changed */
 static inline bool sx_is_bool(const Sx *x) { return x->op >= SX_EQ; }
+/* What `let`s name; NULL stays. */
+static inline const Sx *sx_through_lets(const Sx *x)
+{
+    while (x && x->op == SX_LET) x = x->a;
+    return x;
+}
 
 /* ---- what a kernel declares ---- */
 struct PTensor { /* a `global` parameter, or a view of one */

@@ -26,7 +26,7 @@ bool trusts(const Lower *L, const PTensor *idx, Trust fact)
 const PTensor *row_numbers(const Sx *start, const PRows *rows)
 {
     if (rows) return rows->tensor;
-    while (start && start->op == SX_LET) start = start->a;
+    start = sx_through_lets(start);
     return start && start->op == SX_LOAD ? start->tensor : NULL;
 }
 
@@ -239,7 +239,7 @@ static void distinct_axes(Lower *L, TensorAccess *a)
         const Sx *start = p->start;
         const PTensor *idx = p->rows || p->extent == 1 ? row_numbers(start, p->rows) : NULL;
         if (!idx || idx->reshaped || base_of(idx)->rank != idx->rank || !trusts(L, base_of(idx), TRUST_DISTINCT)) continue;
-        while (!p->rows && start->op == SX_LET) start = start->a;
+        if (!p->rows) start = sx_through_lets(start);
         for (int j = 0; j < idx->rank; j++)
             distinct_axis(L, a, d, idx, j, p->rows ? p->rows->at[j] : start->idx[j], p->rows && p->rows->dim == j ? p->extent : 1);
     }

@@ -164,8 +164,7 @@ void exact_note(Lower *L, const Sx *x)
     s->noted = true;
     vec_push(L->a, &L->scalars->wide_scalars, x);
     for (int i = 0; i < 2; i++) {
-        const Sx *part = i ? x->b : x->a;
-        while (part && part->op == SX_LET) part = part->a;
+        const Sx *part = sx_through_lets(i ? x->b : x->a);
         if (part == NULL || part->op == SX_CONST) continue;
         /* Its inner sum, or its divisor, is not among the extremes. */
         if (part->op == SX_CEIL || part->op == SX_DIV || part->op == SX_MOD) continue;

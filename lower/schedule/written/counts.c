@@ -184,8 +184,8 @@ static bool pair_up(Pairs *p, int64_t a, int64_t b)
 /* The same but for the loops whose indices stand in it. */
 static bool corresponds(const Sx *a, const Sx *b, Pairs *p, int *fuel)
 {
-    while (a && a->op == SX_LET) a = a->a;
-    while (b && b->op == SX_LET) b = b->a;
+    a = sx_through_lets(a);
+    b = sx_through_lets(b);
     if (a == b && a == NULL) return true;
     if (a == NULL || b == NULL || a->op != b->op || --*fuel < 0) return false;
     if (a->op == SX_INDEX) return pair_up(p, a->k, b->k);
@@ -206,22 +206,16 @@ static bool of_ranks(const Sx *x, int *fuel)
     return of_ranks(x->a, fuel) || of_ranks(x->b, fuel);
 }
 
-static const Sx *plain(const Sx *x)
-{
-    while (x && x->op == SX_LET) x = x->a;
-    return x;
-}
-
 /* What happens in a turn under the one does not in the same turn under the other: under `k % 2 == 0` and under `k % 2 == 1`. */
 static bool excludes(const Around *a, const Around *b)
 {
     Pairs loops = {.n = 0}, whole = {.n = 0};
     int fuel = CORRESPOND_FUEL;
-    const Sx *x = plain(a->branch->value), *y = plain(b->branch->value);
+    const Sx *x = sx_through_lets(a->branch->value), *y = sx_through_lets(b->branch->value);
     if (!a->followed || !b->followed || of_ranks(x, &fuel)) return false;
     if (corresponds(x, y, &whole, &fuel)) return whole.n && a->other != b->other;
     if (x->op != SX_EQ || y->op != SX_EQ || a->other || b->other) return false;
-    const Sx *r = plain(x->b), *s = plain(y->b);
+    const Sx *r = sx_through_lets(x->b), *s = sx_through_lets(y->b);
     return r->op == SX_CONST && s->op == SX_CONST && r->k != s->k && corresponds(x->a, y->a, &loops, &fuel) && loops.n;
 }
 
