@@ -63,6 +63,16 @@ void source_place(Sources *s, uint32_t pos, const char **path, uint32_t *line, u
     *col = at - f->lines[lo] + 1;
 }
 
+const char *source_place_text(Sources *s, Arena *a, Span at, bool recorded)
+{
+    const Source *f = s && at.hi ? sources_file(s, at.lo) : NULL;
+    const char *path;
+    uint32_t line, col;
+    if (f == NULL) return "";
+    source_place(s, at.lo, &path, &line, &col);
+    return arena_printf(a, "%s:%u:%u", recorded ? source_recorded(f) : path, line, col);
+}
+
 const char *source_line(Sources *s, Source *f, uint32_t line, uint32_t *len)
 {
     find_lines(s, f);

@@ -6,6 +6,8 @@
 #ifndef LANG_SOURCE_H
 #define LANG_SOURCE_H
 
+#include <stdbool.h>
+
 #include "lang/arena.h"
 
 typedef struct Span {
@@ -39,6 +41,8 @@ static inline const char *source_recorded(const Source *f)
 {
     return f->recorded ? f->recorded : f->path;
 }
+/* "copy.tile:12:5" of a span, in the arena; "" of none. recorded: as launches say it, wherever the compiler was called. */
+const char *source_place_text(Sources *s, Arena *a, Span at, bool recorded);
 /* The line's text without its end (CR LF and LF both end a line). */
 const char *source_line(Sources *s, Source *f, uint32_t line, uint32_t *len);
 

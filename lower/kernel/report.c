@@ -25,20 +25,9 @@ const char *source_text(Lower *L, Span s)
     return out;
 }
 
-/* recorded: as launches say it, wherever the compiler was called. */
-static const char *place(Lower *L, Span s, bool recorded)
-{
-    const Source *f = s.hi ? sources_file(L->c->sources, s.lo) : NULL;
-    const char *path;
-    uint32_t line, col;
-    if (f == NULL) return "";
-    source_place(L->c->sources, s.lo, &path, &line, &col);
-    return arena_printf(L->a, "%s:%u:%u", recorded ? source_recorded(f) : path, line, col);
-}
-
 const char *place_text(Lower *L, Span s)
 {
-    return place(L, s, false);
+    return source_place_text(L->c->sources, L->a, s, false);
 }
 
 const char *name_text(Lower *L, Name n)
@@ -147,7 +136,7 @@ bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text
     check->cond = cond;
     check->text = text;
     check->why = why;
-    check->place = place(L, span, true);
+    check->place = source_place_text(L->c->sources, L->a, span, true);
     return true;
 }
 

@@ -211,7 +211,6 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void verify_proved(Verifier *v, const char *fmt, ...);
 const char *verify_line(Verifier *v, uint32_t op);
-const char *verify_where(const Verifier *v, Arena *a, uint32_t op); /* "copy.tile:12:5", as launches say it */
 void verify_run(Verifier *v); /* one run, judged */
 void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse); /* for the certificate */
 static inline bool verify_stopped(const Verifier *v)

@@ -149,17 +149,6 @@ const char *verify_line(Verifier *v, uint32_t op)
     return arena_printf(v->arena, "line %u", line);
 }
 
-const char *verify_where(const Verifier *v, Arena *a, uint32_t op)
-{
-    Span s = verify_place(v, op);
-    const Source *f = s.hi && v->diags->sources ? sources_file(v->diags->sources, s.lo) : NULL;
-    const char *path;
-    uint32_t line, col;
-    if (f == NULL) return "";
-    source_place(v->diags->sources, s.lo, &path, &line, &col);
-    return arena_printf(a, "%s:%u:%u", source_recorded(f), line, col);
-}
-
 uint32_t verify_bar(const Verifier *v, uint32_t slot)
 {
     uint32_t b = 0;

@@ -351,7 +351,7 @@ void launches_demand(Verifier *v)
         if (met) cond = lx_op(keep, &mf->lx, LX_LOR, cond, lx_op(keep, &mf->lx, LX_LE, met, lx_const(keep, &mf->lx, 0)));
         if (checked_already(mf, cond)) continue;
         MfCheck check = {.code = E1143, .cond = cond, .text = demanded(v, keep, c), .why = "what one role waits for, the other one does as often"};
-        check.place = verify_where(v, keep, of->op);
+        check.place = source_place_text(v->diags->sources, keep, verify_place(v, of->op), true);
         vec_push(keep, &mf->checks, check);
     }
 }
