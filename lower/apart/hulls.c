@@ -181,6 +181,13 @@ static bool agrees_in(const Axis *x, const Atom *index, uint32_t n)
     return any;
 }
 
+static bool mentions_any(Lower *L, Poly p, const Atom *index, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t l = 0; l < n; l++) any |= domain_mentions(L->d, p, index[l]);
+    return any;
+}
+
 /* With those of `to` in the place of its loops from the n-th on, and of `team` in the place of its team's indices (NULL: they stay).
  * Nothing is known of them. */
 static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to, const Atom *team)
@@ -217,17 +224,11 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
     }
     TensorAccess all = *x;
     memset(&x->known, 0, sizeof x->known);
-    for (uint32_t i = 0; i < all.known.n; i++) {
-        bool of_them = false;
-        for (uint32_t l = 0; l < renamed; l++) of_them |= domain_mentions(L->d, all.known.v[i].number, from[l]);
-        if (!of_them) vec_push(L->a, &x->known, all.known.v[i]);
-    }
+    for (uint32_t i = 0; i < all.known.n; i++)
+        if (!mentions_any(L, all.known.v[i].number, from, renamed)) vec_push(L->a, &x->known, all.known.v[i]);
     memset(&x->holds, 0, sizeof x->holds);
-    for (uint32_t i = 0; i < all.holds.n; i++) {
-        bool of_them = false;
-        for (uint32_t l = 0; l < renamed; l++) of_them |= domain_mentions(L->d, all.holds.v[i], from[l]);
-        if (!of_them) vec_push(L->a, &x->holds, all.holds.v[i]);
-    }
+    for (uint32_t i = 0; i < all.holds.n; i++)
+        if (!mentions_any(L, all.holds.v[i], from, renamed)) vec_push(L->a, &x->holds, all.holds.v[i]);
     x->loops.v = loops;
     x->axes.v = axes;
     x->axes.n = naxes;
