@@ -31,7 +31,8 @@ static bool of_condition(const Forms *f, const FormData *d)
     return d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
 }
 
-bool choice_scale(const FormData *of, const FormData *d, int64_t *scale)
+/* d is scale times of, but for the constant. */
+static bool scales(const FormData *of, const FormData *d, int64_t *scale)
 {
     if (of->n != d->n || of->t[0].atom != d->t[0].atom || d->t[0].c % of->t[0].c != 0) return false;
     *scale = d->t[0].c / of->t[0].c;
@@ -44,7 +45,8 @@ bool choice_scale(const FormData *of, const FormData *d, int64_t *scale)
 
 enum { PARTS_MAX = 256, LIMIT_MAX = 128 };
 
-bool choice_among(const int64_t *v, uint32_t n, int64_t k)
+/* Is k one of them? */
+static bool among(const int64_t *v, uint32_t n, int64_t k)
 {
     for (uint32_t i = 0; i < n; i++)
         if (v[i] == k) return true;
@@ -53,23 +55,12 @@ bool choice_among(const int64_t *v, uint32_t n, int64_t k)
 
 void choice_picked(Verifier *v, int64_t k)
 {
-    if (!choice_among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
-}
-
-bool choice_clipped(Verifier *v, uint32_t op, int64_t k)
-{
-    if (k < 1 || choice_among(v->limits.v, v->limits.n, k)) return false;
-    if (k > LIMIT_MAX) {
-        verify_refuse(v, E0660, op, "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
-        return false;
-    }
-    vec_push(v->arena, &v->limits, k);
-    return true;
+    if (!among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
 }
 
 bool choice_beside(Verifier *v, int64_t k)
 {
-    if (k < -LIMIT_MAX || k > LIMIT_MAX || choice_among(v->beside.v, v->beside.n, k)) return false;
+    if (k < -LIMIT_MAX || k > LIMIT_MAX || among(v->beside.v, v->beside.n, k)) return false;
     vec_push(v->arena, &v->beside, k);
     return true;
 }
@@ -78,8 +69,13 @@ bool choice_beside(Verifier *v, int64_t k)
  * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
 static void limit(Verifier *v, int64_t k)
 {
-    if (choice_among(v->picked.v, v->picked.n, k) || k >= INT32_MAX || v->again) return;
-    if (choice_clipped(v, run_op(v), k)) v->afresh = v->again = true;
+    if (k < 1 || k >= INT32_MAX || v->again || among(v->picked.v, v->picked.n, k) || among(v->limits.v, v->limits.n, k)) return;
+    if (k > LIMIT_MAX) {
+        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
+        return;
+    }
+    vec_push(v->arena, &v->limits, k);
+    v->afresh = v->again = true;
 }
 
 bool choice_longer(Verifier *v, int64_t by)
@@ -141,7 +137,7 @@ static Form resolve_several(Verifier *v, Form x, bool *by_trip)
         for (uint32_t i = 0; i < v->choices.n && x; i++) {
             const Choice *c = &v->choices.v[i];
             int64_t n = c->pivot ? coefficient(form_data(&v->f, x), c->pivot) : 0;
-            if (n == 0) continue;
+            if (n == 0 || n == INT64_MIN) continue;
             n *= coefficient(form_data(&v->f, c->of), c->pivot);
             x = form_add(&v->f, form_add(&v->f, x, -n, c->of), n, form_const(&v->f, value_of_choice(c)));
             trip |= !of_condition(&v->f, form_data(&v->f, c->of));
@@ -161,7 +157,7 @@ static Form resolve_chosen(Verifier *v, Form x, bool *by_trip)
     for (uint32_t i = 0; i < v->choices.n; i++) {
         Choice *c = &v->choices.v[i];
         int64_t scale, k;
-        if (!choice_scale(form_data(&v->f, c->of), d, &scale)) continue;
+        if (!scales(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, value_of_choice(c), &k) || !add_s64(k, d->k, &k)) return 0;
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
@@ -246,7 +242,7 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
 
 static void add_value(Values *l, int64_t k)
 {
-    if (choice_among(l->v, l->n, k)) return;
+    if (among(l->v, l->n, k)) return;
     if (l->n < VALUES_MAX) l->v[l->n++] = k;
     else l->full = true;
 }

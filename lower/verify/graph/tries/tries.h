@@ -19,11 +19,8 @@ bool choice_guard(Verifier *v, uint32_t op, Form guard);
 bool choice_of_kernel(const Verifier *v, Form x); /* one number in all turns and roles */
 void choice_remainder(Verifier *v, uint32_t op, Form of); /* adds a choice of its values, from 0 to the greatest, and sets again */
 bool choice_next(Verifier *v); /* false: all have been tried */
-bool choice_among(const int64_t *v, uint32_t n, int64_t k); /* is k one of them? */
 
-bool choice_scale(const FormData *of, const FormData *d, int64_t *scale); /* d is scale times of, but for the constant */
-bool choice_clipped(Verifier *v, uint32_t op, int64_t k); /* choices from now on have values beyond k, too; false: they had, or can't */
-bool choice_beside(Verifier *v, int64_t k); /* .. and k itself */
+bool choice_beside(Verifier *v, int64_t k); /* choices from now on have the value k, too; false: they had, or it is too great */
 bool choice_longer(Verifier *v, int64_t by); /* choices from now on have greater values, too; false: too great ones */
 
 /* ---- remainders.c ---- */
