@@ -15,6 +15,10 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
     return apart;
 }
 
+typedef struct Renaming {
+    Atom from[2 * TURNS_MAX], to[2 * TURNS_MAX];
+    int n;
+} Renaming;
 typedef struct Compared {
     DomPair pair;
     DomAxis axis[DOM_AXES_MAX];
@@ -22,6 +26,7 @@ typedef struct Compared {
     Atom team[TEAM_MAX + TURNS_MAX];
     Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
     int nturns;
+    Renaming renaming[2]; /* of a and of b: index by turn, and loops_matched */
     bool team_fixed; /* both are of one CTA */
     const TensorAccess *remainders[2]; /* whose conditions are put in: with_remainders */
 } Compared;
@@ -79,14 +84,46 @@ static Poly with_remainders(Lower *L, const TensorAccess *a, Poly p)
     return p;
 }
 
+uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
+{
+    uint32_t n = 0;
+    while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
+    return n;
+}
+
+static Poly renamed(Lower *L, const Renaming *r, Poly p)
+{
+    return domain_rename(L->d, p, r->from, r->to, r->n);
+}
+
+static void rename_index(Renaming *r, Atom from, Atom to)
+{
+    r->from[r->n] = from;
+    r->to[r->n++] = to;
+}
+
+/* Turns of loops around one alone are any on either side: where one counts as far as the other, or further, its index says both. */
+static void loops_matched(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b)
+{
+    for (uint32_t i = loops_around(a, b); i < a->loops.n && i < b->loops.n && i < TURNS_MAX; i++) {
+        Atom x = a->loops.v[i].index, y = b->loops.v[i].index;
+        Poly from, p, q;
+        if (!domain_range(L->d, x, &from, &p) || !domain_range(L->d, y, &from, &q)) continue;
+        p = renamed(L, &c->renaming[0], p);
+        q = renamed(L, &c->renaming[1], q);
+        if (domain_le(L->d, q, p)) rename_index(&c->renaming[1], y, x);
+        else if (domain_le(L->d, p, q)) rename_index(&c->renaming[0], x, y);
+    }
+}
+
 static void put_axis(Lower *L, Compared *c, DomAxis x)
 {
     if (c->pair.naxes == DOM_AXES_MAX) return;
     for (int k = 0; k < 2; k++) x.start[k] = with_remainders(L, c->remainders[k], x.start[k]);
     if (c->team_fixed) without_fixed(L, &x.start[0], &x.start[1]);
     for (int k = 0; k < 2; k++) {
-        x.start[k] = domain_rename(L->d, x.start[k], c->index, c->turn, c->nturns);
-        x.extent[k] = domain_rename(L->d, x.extent[k], c->index, c->turn, c->nturns);
+        x.start[k] = renamed(L, &c->renaming[k], x.start[k]);
+        x.extent[k] = renamed(L, &c->renaming[k], x.extent[k]);
     }
     c->axis[c->pair.naxes++] = x;
 }
@@ -121,7 +158,7 @@ static void conditions_shared(Lower *L, Compared *c, const TensorAccess *a, cons
 
 static void holds_of(Lower *L, Compared *c, const TensorAccess *a, int side)
 {
-    for (uint32_t i = 0; i < a->holds.n; i++) c->holds[side][i] = domain_rename(L->d, a->holds.v[i], c->index, c->turn, c->nturns);
+    for (uint32_t i = 0; i < a->holds.n; i++) c->holds[side][i] = renamed(L, &c->renaming[side], a->holds.v[i]);
     c->pair.holds[side] = c->holds[side];
     c->pair.nholds[side] = (int)a->holds.n;
 }
@@ -154,13 +191,6 @@ static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
     }
 }
 
-uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
-{
-    uint32_t n = 0;
-    while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
-    return n;
-}
-
 static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     const char *unused;
@@ -169,10 +199,13 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
         uint32_t common = loops_around(a, b);
         if (common > TURNS_MAX) return false;
         for (uint32_t i = 0; i < common; i++) {
-            c->index[c->nturns] = a->loops.v[i].index;
-            c->turn[c->nturns++] = a->loops.v[i].turn;
+            const OpenLoop *loop = &a->loops.v[i];
+            c->index[c->nturns] = loop->index;
+            c->turn[c->nturns++] = loop->turn;
+            for (int k = 0; k < 2; k++) rename_index(&c->renaming[k], loop->index, loop->turn);
         }
     }
+    if (how != APART_HERE && how != APART_PIPELINES) loops_matched(L, c, a, b);
     for (int i = 0; i < a->nteam && (how == APART_TEAMS || how == APART_CTAS || how == APART_ANY_TURN); i++) c->team[c->pair.nteam++] = a->team[i];
     for (int i = 0; i < 3 && how == APART_PIPELINES; i++)
         if (L->scalars->cluster_atom[i]) c->team[c->pair.nteam++] = L->scalars->cluster_atom[i];
