@@ -13,14 +13,9 @@
 
 static uint32_t wait_at(const IrRole *init)
 {
-    uint32_t depth = 0, outermost = 0;
-    for (uint32_t i = 0; i < init->ops.n; i++) {
-        const IrOp *op = &init->ops.v[i];
-        if (op->op == IR_END) depth--;
-        if (ir_opens_block(op->op) && op->op != IR_ELSE && depth++ == 0) outermost = i;
-        if (ir_touches_global(op)) return depth ? outermost : i;
-    }
-    return init->ops.n;
+    uint32_t i = 0;
+    while (i < init->ops.n && !ir_touches_global(&init->ops.v[i])) i++;
+    return i;
 }
 
 static bool has_op(const IrRole *r, IrOpcode op)

@@ -24,7 +24,7 @@ void lower_let(Lower *L, const PStmt *st)
     uint8_t uses = L->derived ? USE_VAR : USE_VAR | USE_LOAD;
     s->has_value = false;
     if (!(scalar_uses(L, st->value) & uses)) return; /* made where it is used */
-    s->value = sx_is_bool(st->value) ? value_pred(L, st->value) : value_wide(L, st->value);
+    s->value = value_wide(L, st->value);
     s->has_value = true;
 }
 

@@ -164,24 +164,15 @@ static int64_t wrap32(int64_t k)
     return low > INT32_MAX ? (int64_t)low - (INT64_C(1) << 32) : (int64_t)low;
 }
 
+/* What addresses and counts are made by; of scalars the normal form is a number. */
 static bool fold(IrOpcode op, IrType t, int64_t a, int64_t b, int64_t *r)
 {
-    int64_t q;
     switch (op) {
     case IR_ADD: *r = (int64_t)((uint64_t)a + (uint64_t)b); break;
     case IR_SUB: *r = (int64_t)((uint64_t)a - (uint64_t)b); break;
     case IR_MUL: *r = (int64_t)((uint64_t)a * (uint64_t)b); break;
     case IR_MIN: *r = a < b ? a : b; break;
     case IR_MAX: *r = a > b ? a : b; break;
-    case IR_AND: *r = a & b; break;
-    case IR_OR: *r = a | b; break;
-    case IR_XOR: *r = a ^ b; break;
-    case IR_DIV:
-    case IR_MOD:
-        if (b <= 0) return false;
-        q = a / b - (a % b < 0 ? 1 : 0);
-        *r = op == IR_DIV ? q : a - q * b;
-        break;
     default: return false;
     }
     if (t == IR_I32) *r = wrap32(*r);
@@ -254,7 +245,6 @@ Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b)
 {
     if (a.v == 0 || b.v == 0) {
         Opnd value = a.v ? a : b, known = a.v ? b : a;
-        if (value.v == 0) return opnd_imm(op == IR_AND ? value.k && known.k : value.k || known.k);
         return (op == IR_AND) == (known.k != 0) ? value : known;
     }
     return emit_op(L, op, IR_PRED, a, b);
@@ -265,14 +255,6 @@ Opnd emit_cvt(Lower *L, IrType t, Opnd a)
     if (a.v == 0) return opnd_imm(t == IR_I32 ? wrap32(a.k) : a.k);
     if (L->ir->value_types.v[a.v - 1] == t) return a;
     return emit_unary(L, IR_CVT, t, a);
-}
-
-IrVal emit_materialize(Lower *L, IrType t, Opnd o)
-{
-    if (o.v) return o.v;
-    if (t == IR_PRED) return emit_cmp(L, IRL_NE, (Opnd){.v = emit_materialize(L, IR_I32, o)}, opnd_imm(0)).v;
-    IrArg arg = opnd_arg(IRK_A, o);
-    return pure_op(L, IR_CONST, t, &arg, 1, true, NULL).v;
 }
 
 uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index)
@@ -490,7 +472,6 @@ static bool narrow(Lower *L, const Sx *x)
     case SX_SYM:
     case SX_VAR:
     case SX_LOAD: return false;
-    case SX_SHL: return x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 31 && narrow(L, x->a);
     default:
         return !(scalar_uses(L, x) == USE_LAUNCH) && made_in_32(L, x) && narrow(L, x->a) &&
                (x->b == NULL || narrow(L, x->b));
@@ -560,7 +541,6 @@ static Opnd low_node(Lower *L, const Sx *x)
 {
     int64_t k;
     if (poly_is_const(scalar_poly(L, x), &k)) return opnd_imm(wrap32(k));
-    if (sx_is_bool(x)) return emit_cvt(L, IR_I32, value_pred(L, x));
     switch ((SxOp)x->op) {
     case SX_CTA: return emit_sreg(L, (IrReg)(IRR_CTAID_X + x->k));
     case SX_CLUSTER: return emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + x->k));
@@ -591,12 +571,9 @@ static Opnd wide_node(Lower *L, const Sx *x)
 {
     int64_t k;
     if (poly_is_const(scalar_poly(L, x), &k)) return opnd_imm(k);
-    if (scalar_uses(L, x) == USE_LAUNCH && !sx_is_bool(x)) return emit_param(L, scalar_lx(L, x));
-    if (narrow(L, x) || sx_is_bool(x)) return emit_cvt(L, IR_I64, value_low(L, x));
+    if (scalar_uses(L, x) == USE_LAUNCH) return emit_param(L, scalar_lx(L, x));
+    if (narrow(L, x)) return emit_cvt(L, IR_I64, value_low(L, x));
     switch ((SxOp)x->op) {
-    case SX_CTA:
-    case SX_CLUSTER:
-    case SX_RANK: return emit_cvt(L, IR_I64, value_low(L, x));
     case SX_INDEX: return emit_cvt(L, IR_I64, loop_state(L, x->k)->value);
     case SX_LET:
         return L->scalars->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->scalars->lets[x->k].value) : named(L, x, value_wide(L, x->a));
@@ -618,8 +595,6 @@ Opnd value_wide(Lower *L, const Sx *x)
 
 static Opnd pred_node(Lower *L, const Sx *x)
 {
-    if (x->op == SX_LET && L->scalars->lets[x->k].has_value) return L->scalars->lets[x->k].value;
-    if (x->op == SX_LET) return value_pred(L, x->a);
     if (scalar_uses(L, x) == USE_LAUNCH) return emit_cmp(L, IRL_NE, emit_param(L, scalar_lx(L, x)), opnd_imm(0));
     static const IrRel REL[] = {IRL_EQ, IRL_NE, IRL_LT, IRL_LE, IRL_GT, IRL_GE};
     switch ((SxOp)x->op) {
@@ -631,7 +606,6 @@ static Opnd pred_node(Lower *L, const Sx *x)
     case SX_NOT: return emit_not(L, value_pred(L, x->a));
     default: break;
     }
-    if (!sx_is_bool(x)) return emit_cmp(L, IRL_NE, value_wide(L, x), opnd_imm(0));
     IrRel rel = REL[x->op - SX_EQ];
     bool low = narrow(L, x->a) && narrow(L, x->b);
     Opnd b = low ? value_low(L, x->b) : value_wide(L, x->b);
@@ -640,7 +614,6 @@ static Opnd pred_node(Lower *L, const Sx *x)
 
 Opnd value_pred(Lower *L, const Sx *x)
 {
-    if (x->op == SX_CONST) return opnd_imm(x->k != 0);
     Scalar *s = scalar_of(L, x);
     if (cached(L, s, &s->pred)) return s->pred.o;
     return keep(L, &s->pred, pred_node(L, x));

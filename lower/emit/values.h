@@ -50,10 +50,9 @@ void emit_grp_wait(Lower *L, int64_t groups, IrHow how);
 Opnd emit_not(Lower *L, Opnd a);
 Opnd emit_cvt(Lower *L, IrType t, Opnd a);
 Opnd emit_sreg(Lower *L, IrReg r);
-Opnd emit_param(Lower *L, Lx x);                    /* i64 */
-IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
-IrOp *emit_new(Lower *L, IrOpcode op);              /* in body, at the current statement */
-void emit_if(IrOp *op, Opnd cond);                  /* the op happens where cond holds */
+Opnd emit_param(Lower *L, Lx x);       /* i64 */
+IrOp *emit_new(Lower *L, IrOpcode op); /* in body, at the current statement */
+void emit_if(IrOp *op, Opnd cond);     /* the op happens where cond holds */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
 /* A place in a buffer, a barrier: the first slot and byte 0 go without saying. */
 void put_buf(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd at);

@@ -37,7 +37,6 @@ static IrOp *by_leader(Lower *L, IrOpcode code)
 /* To every CTA of the team, its own among them. */
 static void send_id(Lower *L, const Ring *ring, Opnd id)
 {
-    id = (Opnd){.v = emit_materialize(L, IR_I64, id)};
     for (int r = 0; r < L->cluster_size; r++) {
         IrOp *op = by_leader(L, IR_ST_ASYNC);
         put_opnd(L, op, IRK_A, id);
@@ -85,8 +84,8 @@ static void draw_next(Lower *L, uint32_t next, Opnd teams)
 
 static void leave_at_end(Lower *L, Opnd id)
 {
-    IrVal stop = emit_materialize(L, IR_PRED, emit_cmp(L, IRL_LT, id, opnd_imm(0)));
-    ir_ref(L->a, emit_new(L, IR_BREAK), IRK_COND, IRA_VAL, stop);
+    Opnd stop = emit_cmp(L, IRL_LT, id, opnd_imm(0));
+    put_opnd(L, emit_new(L, IR_BREAK), IRK_COND, stop);
 }
 
 static uint32_t own_first(Lower *L, const char *name)

@@ -104,40 +104,29 @@ bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const 
 
 /* ---- what the conditions around say ---- */
 
-typedef struct Opened { /* a condition that is taken apart */
-    Lower *L;
-    uint32_t most; /* graphs share nodes: no more is looked at */
-    bool held;
-} Opened;
-
-static void say(const Opened *o, Condition c)
+static void say(Lower *L, Condition c)
 {
-    c.held = o->held;
-    vec_push(o->L->a, &o->L->scalars->conditions, c);
+    vec_push(L->a, &L->scalars->conditions, c);
 }
 
-static void take_apart(Opened o, const Sx *x, bool holds)
+/* Graphs share nodes: only so many conditions are taken apart. */
+static void take_apart(Lower *L, const Sx *x, bool holds, uint32_t most)
 {
     const Sx *a = x->a, *b = x->b;
-    bool both = x->op == (holds ? SX_LAND : SX_LOR) && o.L->scalars->conditions.n < o.most;
-    if (both) {
-        take_apart(o, a, holds);
-        take_apart(o, b, holds);
+    if (x->op == (holds ? SX_LAND : SX_LOR) && L->scalars->conditions.n < most) {
+        take_apart(L, a, holds, most);
+        take_apart(L, b, holds, most);
         return;
     }
     switch ((SxOp)x->op) {
-    case SX_LET:
-        o.held |= (scalar_uses(o.L, a) & USE_VAR) != 0;
-        take_apart(o, a, holds);
-        break;
-    case SX_NOT: take_apart(o, a, !holds); break;
+    case SX_NOT: take_apart(L, a, !holds, most); break;
     case SX_EQ:
-    case SX_NE: say(&o, (Condition){.kind = holds == (x->op == SX_EQ) ? COND_EQUAL : COND_UNEQUAL, .a = a, .b = b}); break;
-    case SX_LT: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? a : b, .b = holds ? b : a, .less = holds}); break;
-    case SX_LE: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? a : b, .b = holds ? b : a, .less = !holds}); break;
-    case SX_GT: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? b : a, .b = holds ? a : b, .less = holds}); break;
-    case SX_GE: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? b : a, .b = holds ? a : b, .less = !holds}); break;
-    default: say(&o, (Condition){.kind = holds ? COND_HOLDS : COND_FAILS, .a = x}); break;
+    case SX_NE: say(L, (Condition){.kind = holds == (x->op == SX_EQ) ? COND_EQUAL : COND_UNEQUAL, .a = a, .b = b}); break;
+    case SX_LT: say(L, (Condition){.kind = COND_ORDER, .a = holds ? a : b, .b = holds ? b : a, .less = holds}); break;
+    case SX_LE: say(L, (Condition){.kind = COND_ORDER, .a = holds ? a : b, .b = holds ? b : a, .less = !holds}); break;
+    case SX_GT: say(L, (Condition){.kind = COND_ORDER, .a = holds ? b : a, .b = holds ? a : b, .less = holds}); break;
+    case SX_GE: say(L, (Condition){.kind = COND_ORDER, .a = holds ? b : a, .b = holds ? a : b, .less = !holds}); break;
+    default: say(L, (Condition){.kind = holds ? COND_HOLDS : COND_FAILS, .a = x}); break;
     }
 }
 
@@ -145,7 +134,7 @@ uint32_t conditions_open(Lower *L, const Sx *x, bool holds)
 {
     enum { MOST = 64 };
     uint32_t around = L->scalars->conditions.n;
-    take_apart((Opened){.L = L, .most = around + MOST}, x, holds);
+    take_apart(L, x, holds, around + MOST);
     return around;
 }
 
@@ -157,7 +146,6 @@ static bool by_order(Lower *L, const Condition *c, Poly x, int64_t limit)
     if ((scalar_uses(L, c->a) | scalar_uses(L, c->b)) & (USE_VAR | USE_LOAD)) return false;
     Poly a = scalar_poly(L, c->a), edge = poly_const(d, limit);
     Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, c->b), a), poly_const(d, c->less));
-    if (room.bad) return false;
     for (uint32_t i = 0; i < x.n; i++)
         if (x.terms[i].coef > 0 && domain_le(d, poly_add(d, edge, poly_mul(d, room, poly_const(d, x.terms[i].coef))), x)) return true;
     return false;
@@ -165,7 +153,7 @@ static bool by_order(Lower *L, const Condition *c, Poly x, int64_t limit)
 
 bool conditions_at_least(Lower *L, Poly x, int64_t limit)
 {
-    for (uint32_t i = 0; i < L->scalars->conditions.n && !x.bad; i++) {
+    for (uint32_t i = 0; i < L->scalars->conditions.n; i++) {
         const Condition *c = &L->scalars->conditions.v[i];
         if (c->kind == COND_ORDER && by_order(L, c, x, limit)) return true;
     }

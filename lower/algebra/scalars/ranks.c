@@ -223,7 +223,6 @@ int cond_now(Lower *L, const Sx *x)
 {
     int a, b;
     switch ((SxOp)x->op) {
-    case SX_LET: return cond_now(L, x->a);
     case SX_NOT: a = cond_now(L, x->a); return a < 0 ? a : !a;
     case SX_LAND:
     case SX_LOR:
@@ -233,8 +232,6 @@ int cond_now(Lower *L, const Sx *x)
         return a == 1 || b == 1 ? 1 : a < 0 || b < 0 ? -1 : 0;
     default: break;
     }
-    if (x->op == SX_CONST) return x->k != 0;
-    if (x->op < SX_EQ || x->op > SX_GE) return -1;
     Poly p = scalar_poly(L, x->a), q = scalar_poly(L, x->b);
     bool less = domain_lt(L->d, p, q), more = domain_lt(L->d, q, p);
     switch ((SxOp)x->op) {

@@ -168,7 +168,6 @@ static Poly poly_node(Lower *L, const Sx *x)
 {
     Domain *d = L->d;
     switch ((SxOp)x->op) {
-    case SX_CONST: return poly_const(d, x->k);
     case SX_SYM: return L->scalars->sym[x->k];
     case SX_CTA: return L->scalars->cta[x->k];
     case SX_CLUSTER: return L->scalars->cluster[x->k];
@@ -299,14 +298,9 @@ static void facts(Lower *L)
     for (uint32_t i = 0; i < L->k->facts.n; i++) {
         const PFact *f = &L->k->facts.v[i];
         Lx cond = scalar_lx(L, f->cond);
-        if (cond == 0) continue; /* the checker lets only launch facts through */
         if (f->why && cond_now(L, f->cond) == 1) continue;
         const char *text = f->why ? lx_text(L, cond) : source_text(L, f->span);
-        if (!launch_check(L, E1101, cond, f->span, text, f->why ? f->why : "a fact of the kernel's `where`")) {
-            Diag *g = lower_error(L, E0523, f->span, "`%s` holds for no launch", text);
-            diag_fix(L->c->diags, g, "correct the fact, or the compile-time parameters that it mentions");
-            continue;
-        }
+        launch_check(L, E1101, cond, f->span, text, f->why ? f->why : "a fact of the kernel's `where`");
         assume(L, f->cond);
         for (uint32_t s = 0; s < L->k->syms.n; s++) L->scalars->sym[s] = poly_atom(L->d, L->scalars->sym_atom[s]);
         L->scalars->facts++; /* a normal form made before the fact was known would miss it */
@@ -396,7 +390,6 @@ static bool of_positive(const Lower *L, const Sx *x, int *fuel)
     switch ((SxOp)x->op) {
     case SX_CONST: return x->k >= 1;
     case SX_SYM: return L->scalars->positive[x->k];
-    case SX_LET: return of_positive(L, x->a, fuel);
     case SX_MUL: return of_positive(L, x->a, fuel) && of_positive(L, x->b, fuel);
     default: return false;
     }

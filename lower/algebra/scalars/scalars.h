@@ -70,7 +70,6 @@ typedef struct Condition { /* a comparison that holds */
     enum { COND_ORDER, COND_EQUAL, COND_UNEQUAL, COND_HOLDS, COND_FAILS } kind; /* the last two: a, which is no comparison, does, or does not */
     const Sx *a, *b;
     int less; /* COND_ORDER: a + less <= b */
-    bool held; /* by a `let` that reads variables: they may have changed since */
 } Condition;
 typedef struct LoopState {
     const PStmt *stmt;

@@ -216,7 +216,7 @@ static Lit lit_of(Versions *v, const Condition *c)
     return (Lit){.p = p, .eq = true, .not = c->kind == COND_UNEQUAL};
 }
 
-/* One way of an `if`. What a `let` has read of variables nobody knows here but as that `let`'s value. */
+/* One way of an `if`. */
 static void guard_parts(Versions *v, Guard *g, const Sx *x, bool holds)
 {
     Lower *L = v->L;
@@ -224,10 +224,7 @@ static void guard_parts(Versions *v, Guard *g, const Sx *x, bool holds)
     const Condition *c = &L->scalars->conditions.v[around];
     Lit *out = arena_array(L->a, Lit, PARTS_MAX);
     bool all = n <= PARTS_MAX;
-    for (uint32_t i = 0; i < n && all; i++) {
-        all = !c[i].held || !((scalar_uses(L, c[i].a) | (c[i].b ? scalar_uses(L, c[i].b) : 0u)) & USE_VAR);
-        out[i] = lit_of(v, &c[i]);
-    }
+    for (uint32_t i = 0; i < n && all; i++) out[i] = lit_of(v, &c[i]);
     L->scalars->conditions.n = around;
     g->parts = out;
     g->nparts = all ? n : 0;

@@ -61,7 +61,6 @@ bool sync_follows(Lower *L, const Sx *x)
 {
     int fuel = FUEL;
     switch ((SxOp)x->op) {
-    case SX_LET: return sync_follows(L, x->a);
     case SX_LAND:
     case SX_LOR: return sync_follows(L, x->a) && sync_follows(L, x->b);
     case SX_NOT: return sync_follows(L, x->a);
