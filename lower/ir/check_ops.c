@@ -55,7 +55,7 @@ static void check_place(Checker *c, const IrOp *op)
 static void check_lanes(Checker *c, const IrOp *op)
 {
     uint8_t group = ir_op_info(op->op)->group;
-    bool copies = (group == IRG_COPY && op->op != IR_CLC_NEXT) || group == IRG_FENCE || op->op == IR_LDS || op->op == IR_STS;
+    bool copies = group == IRG_COPY && op->op != IR_CLC_NEXT;
     bool scalars = (group == IRG_SCALAR && op->op != IR_TICKET) || op->op == IR_LOOP || op->op == IR_IF ||
                    op->op == IR_ELSE || op->op == IR_END;
     if (op->elect || !(copies || scalars)) check_fail(c, "within lanes there are copies and scalars only");

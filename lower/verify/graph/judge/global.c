@@ -6,29 +6,23 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-/* A tensor map of the same memory and shape: coordinates mean the same. */
+/* A tiled map (copies.c: region_of) of the same memory and shape: coordinates mean the same. */
 static bool same_view(const MfMap *a, const MfMap *b)
 {
     if (a == b) return true;
-    bool same = a->tensor == b->tensor && a->rank == b->rank && a->offset == b->offset && a->mode == MAP_TILED &&
-                b->mode == MAP_TILED && a->interleave == b->interleave;
+    bool same = a->tensor == b->tensor && a->rank == b->rank && a->offset == b->offset && a->interleave == b->interleave;
     for (unsigned i = 0; same && i < a->rank; i++) same = a->dim[i] == b->dim[i] && a->pitch[i] == b->pitch[i];
     return same;
 }
 
 /* Of maps that the kernel makes the launch knows boxes and elements alone. */
-static bool same_kind(const MfMap *a, const MfMap *b)
-{
-    return a->type == b->type && a->mode == MAP_TILED && b->mode == MAP_TILED && a->interleave == 0 &&
-           b->interleave == 0;
-}
-
 static bool comparable(const Verifier *v, const Region *a, const Region *b)
 {
+    const MfMap *maps = v->k->mf.maps.v;
     if (a == NULL || b == NULL || a->tensor != b->tensor || a->n != b->n) return false;
-    if (a->view || b->view) return a->view == b->view && same_kind(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
+    if (a->view || b->view) return a->view == b->view && maps[a->map].type == maps[b->map].type;
     if (a->map == UINT32_MAX || b->map == UINT32_MAX) return a->map == b->map;
-    return same_view(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
+    return same_view(&maps[a->map], &maps[b->map]);
 }
 
 static int64_t step_of(const Verifier *v, const Region *r, unsigned dim)

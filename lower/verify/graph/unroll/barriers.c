@@ -238,18 +238,11 @@ static void step_arrive(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
     v->failed = true;
 }
 
-static bool initialised(Verifier *v, uint32_t op, uint32_t slot)
-{
-    if (v->bars[slot].init) return true;
-    verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
-    return false;
-}
-
 Phase *barrier_count(Verifier *v, uint32_t rank, Part part)
 {
     uint32_t slot;
     part.remote = rank != v->now->rank;
-    if (!barrier_slot(v, part.op, rank, &slot) || !initialised(v, part.op, slot)) return NULL;
+    if (!barrier_slot(v, part.op, rank, &slot)) return NULL;
     const BarSlot *b = &v->bars[slot];
     const Phase *last = b->phases.n ? b->phases.v[b->phases.n - 1] : NULL;
     bool full = last && !last->complete && last->arrivals == b->count; /* all arrivals are there, bytes are not */
@@ -330,6 +323,6 @@ void barrier_step(Verifier *v, uint32_t op)
         barrier_count(v, (uint32_t)rank, (Part){.event = e, .op = op, .arrives = arrives, .expects = expects});
     } else if (barrier_slot(v, op, (uint32_t)rank, &slot)) {
         if (code == IR_BAR_INIT) step_init(v, op, slot);
-        else if (initialised(v, op, slot)) step_wait(v, op, slot);
+        else step_wait(v, op, slot);
     }
 }

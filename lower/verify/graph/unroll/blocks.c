@@ -56,7 +56,7 @@ static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
     Form count = form_add(&v->f, v->is_long[op] ? constants_end(v, op) : hi, -1, lo);
     bool trip = false;
     int64_t n;
-    if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
+    count = choice_resolve(v, form_simplify(&v->f, count), &trip);
     if (count == 0) {
         verify_refuse(v, E0660, op, "how often this loop runs can't be followed");
         return false;
@@ -77,11 +77,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     Form lo = lanes ? form_const(&v->f, 0) : run_value(v, v->operands[op].a),
          hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, v->operands[op].b);
     int64_t turns = 0;
-    if (lanes && b->block[at] & BLOCK_EVENTS) {
-        verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
-        return;
-    }
-    if ((lo && form_data(&v->f, lo)->wild) || (hi && form_data(&v->f, hi)->wild)) {
+    if (form_data(&v->f, lo)->wild || form_data(&v->f, hi)->wild) {
         Diag *g = verify_refuse(v, E0660, op, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
         if (g) diag_fix(v->diags, g, "divide by the maximum of that and 1");
         return;
@@ -195,8 +191,8 @@ static void at_end(Verifier *v)
 /* A condition that is one atom, or its contrary. */
 static bool plain(const Verifier *v, Form x, uint32_t *atom, bool *truth)
 {
-    const FormData *d = x ? form_data(&v->f, x) : NULL;
-    if (d == NULL || d->n != 1 || !(d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1)) return false;
+    const FormData *d = form_data(&v->f, x);
+    if (d->n != 1 || !(d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1)) return false;
     *atom = d->t[0].atom;
     *truth = d->k == 0;
     return true;

@@ -123,10 +123,6 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
         t->pc = b->partner[op - b->base];
         return;
     }
-    if (first == 0 || end == 0) {
-        verify_refuse(v, E0660, op, "the bounds of this loop can't be followed");
-        return;
-    }
     Frame *fr = block_push(v, op);
     fr->burst = true;
     fr->first = first;

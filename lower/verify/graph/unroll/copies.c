@@ -138,7 +138,6 @@ static bool targets_of(Verifier *v, uint32_t op, Targets *out)
     if (named) return mask_targets(v, op, named, out);
     for (uint32_t r = 0; r < v->nranks && o->op == IR_CLC_NEXT; r++) add_target(out, r, always);
     if (out->n) return true;
-    if (mask && !run_number(v, op, mask, "the mask", &k)) return false;
     if (rank && !run_number(v, op, rank, "the CTA", &k)) return false;
     if (k < 0 || k >= v->nranks) {
         verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)k, v->nranks);
@@ -173,7 +172,7 @@ static const View *map_view(Verifier *v, uint32_t op)
     Bytes at;
     Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);
     const Cell *c = copy_bytes(v, op, IRK_DESC, v->now->rank, all, always, &at) ? cell_at(v, &at, false) : NULL;
-    return c && c->view && c->view->n ? c->view : NULL;
+    return c ? c->view : NULL;
 }
 
 /* The part of the tensor; NULL: not known. */

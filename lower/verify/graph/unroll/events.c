@@ -24,7 +24,7 @@ uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock)
 
 void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other)
 {
-    for (uint32_t i = 0; other && i < v->threads.n; i++)
+    for (uint32_t i = 0; i < v->threads.n; i++)
         if (other[i] > clock[i]) clock[i] = other[i];
 }
 

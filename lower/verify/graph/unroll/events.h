@@ -61,7 +61,7 @@ typedef struct BarSlot {
 } BarSlot;
 
 typedef struct View { /* where a map that the kernel makes lies */
-    uint32_t tensor, n; /* n dimensions; 0: not known */
+    uint32_t tensor, n; /* n dimensions */
     Form some;          /* pred: it is not empty */
     Form from, dim[MAP_RANK], pitch[MAP_RANK]; /* in bytes, but dim; pitch of the innermost, too */
 } View;

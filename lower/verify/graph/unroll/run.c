@@ -91,7 +91,7 @@ bool run_pure(const IrOp *op)
 
 static Value resolved(Verifier *v, Value a)
 {
-    if (v->choices.n == 0 || a.x == 0 || form_data(&v->f, a.x)->n == 0) return a;
+    if (v->choices.n == 0 || form_data(&v->f, a.x)->n == 0) return a;
     Resolved *r = &v->resolved[a.x % RESOLVED];
     if (r->x != a.x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = a.x, .unrolling = v->unrollings};
@@ -122,7 +122,7 @@ void run_prepare(Verifier *v)
 Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
 {
     const IrOp *op = v->ops[index];
-    if (op->op == IR_SREG || (a == 0 && op->op != IR_PARAM)) return form_of_op(&v->f, v->k, op, cond, a, b);
+    if (op->op == IR_SREG) return form_of_op(&v->f, v->k, op, cond, a, b);
     Memo m = {WORK_OP + index, a, b, cond, 0};
     if (form_recall(&v->f, &m)) return m.z;
     uint32_t leaves = v->f.leaves;
@@ -266,7 +266,7 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
         verify_refuse(v, E0706, index, "tensor %s is read as a scalar and written by a store of this kernel",
                       v->k->mf.tensors.v[tensor].name);
     Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
-    if (byte == 0 || guard == 0) return;
+    if (guard == 0) return;
     Interval r = ir_range_of_type((ElemType)v->k->mf.tensors.v[tensor].type);
     if (!form_is(&v->f, guard, 1) && r.lo > -1) r.lo = -1;
     FormAtom x = {.kind = ATOM_LOAD, .type = op->type, .a = tensor, .b = byte, .c = guard, .lo = r.lo, .hi = r.hi};

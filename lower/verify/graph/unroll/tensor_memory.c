@@ -71,8 +71,8 @@ static void access(Verifier *v, uint32_t op, Bytes at, bool write, EventId e, Fo
 
 static bool multiple(const Verifier *v, Form x, int64_t m)
 {
-    const FormData *d = x ? form_data(&v->f, x) : NULL;
-    if (d == NULL || d->k % m) return false;
+    const FormData *d = form_data(&v->f, x);
+    if (d->k % m) return false;
     for (uint32_t i = 0; i < d->n; i++)
         if (d->t[i].c % m) return false;
     return true;

@@ -34,7 +34,7 @@ static Side side_of(const IrPlan *p, bool source)
 {
     Side x = {.s = source ? &p->src : &p->dst, .rank = p->rank};
     for (uint32_t d = 0; d < p->rank; d++) x.extent[d] = p->extent[d];
-    if (p->xform != IRX_TRANSPOSE || source || p->rank < 2) return x;
+    if (p->xform != IRX_TRANSPOSE || source) return x;
     x.extent[p->rank - 2] = p->extent[p->rank - 1];
     x.extent[p->rank - 1] = p->extent[p->rank - 2];
     return x;
@@ -47,8 +47,7 @@ static int64_t side_bytes(const Side *x)
     int64_t end = elem_bytes(s->type);
     for (uint32_t d = 0; d < x->rank; d++) {
         int64_t last = (int64_t)x->extent[d] - 1, per = INT64_MAX;
-        if (d + 1 == x->rank && s->span) per = s->span / (s->pitch[d] ? s->pitch[d] : 1);
-        if (per < 1) per = 1;
+        if (d + 1 == x->rank && s->span) per = s->span / s->pitch[d];
         end += last / per * s->panel + (last < per ? last : per - 1) * s->pitch[d];
     }
     return end;
@@ -126,7 +125,7 @@ static void side_access(Verifier *v, uint32_t op, Side *x, Bytes at, bool write,
     int64_t outer = 1;
     x->part = round_out(v, s, &at);
     uint32_t shape = side_shape(v, x);
-    bool dense = x->rank && s->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    bool dense = s->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
     Rows r = dense ? rows_of(x) : (Rows){0};
     for (uint32_t d = 0; d < r.outer; d++) outer *= x->extent[d];
     if (shape == 0 || !dense || outer > ROWS_APART) {

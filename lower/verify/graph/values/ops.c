@@ -10,7 +10,7 @@ static Interval type_range(IrType t)
 
 static Interval range_of(const Forms *f, Form x)
 {
-    return x ? (Interval){form_data(f, x)->lo, form_data(f, x)->hi} : (Interval){INT64_MIN, INT64_MAX};
+    return (Interval){form_data(f, x)->lo, form_data(f, x)->hi};
 }
 
 /* A result that is certain not to have wrapped. */
@@ -40,14 +40,13 @@ Form form_leaf(Forms *f, IrType type)
 /* The one atom that a form is. */
 static const FormAtom *only_atom(const Forms *f, Form x)
 {
-    const FormData *d = x ? form_data(f, x) : NULL;
-    return d && d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(f, d->t[0].atom) : NULL;
+    const FormData *d = form_data(f, x);
+    return d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(f, d->t[0].atom) : NULL;
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
 static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Interval r)
 {
-    if (a == 0 || b == 0) return form_leaf(f, op->type);
     if (!fits(r, op->type)) r = type_range(op->type);
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
                                    .sub = op->op,
@@ -72,6 +71,7 @@ static Form before_wrapping(Forms *f, Form x)
     return sum;
 }
 
+/* x 0: none. */
 static Form or_opaque(Forms *f, Form x, const IrOp *op, Form a, Form b)
 {
     if (x && op->type == IR_I32 && !fits(range_of(f, x), IR_I32)) x = before_wrapping(f, x);
@@ -113,9 +113,8 @@ bool form_not_zero(Forms *f, const IrKernel *k, Form x)
 bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest)
 {
     const FormData *a = form_data(f, x);
-    int64_t k = floor_mod_s64(a->k, d);
-    *rest = form_const(f, k);
-    *quotient = form_const(f, (a->k - k) / d);
+    *rest = form_const(f, floor_mod_s64(a->k, d));
+    *quotient = form_const(f, floor_div_by(a->k, d));
     for (uint32_t i = 0; i < a->n && *rest && *quotient; i++) {
         FormTerm t = a->t[i];
         Form atom = form_of_atom(f, t.atom);
@@ -130,11 +129,11 @@ bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest)
 static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 {
     int64_t d, q;
-    if (a && b && !form_not_zero(f, k, b)) {
+    if (!form_not_zero(f, k, b)) {
         Interval all = type_range(op->type);
         return form_atom(f, (FormAtom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .wild = true, .a = a, .b = b, .lo = all.lo, .hi = all.hi});
     }
-    if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
+    if (!form_is_const(f, b, &d) || d <= 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
     Form rest, quotient;
     if (!form_split(f, a, d, &quotient, &rest)) return opaque(f, op, a, b, type_range(op->type));
@@ -149,7 +148,6 @@ static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 
 static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
 {
-    if (a == 0 || b == 0) return opaque(f, op, a, b, type_range(op->type));
     Interval x = range_of(f, a), y = range_of(f, b);
     bool is_min = op->op == IR_MIN;
     if (x.hi <= y.lo) return is_min ? a : b;
@@ -311,18 +309,17 @@ static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form 
 static Form select(Forms *f, const IrOp *op, Form cond, Form a, Form b)
 {
     int64_t k;
-    if (cond == 0 || a == 0 || b == 0) return opaque(f, op, 0, 0, type_range(op->type));
     if (form_is(f, b, 0) || form_is(f, a, 0)) { /* amounts of bytes that depend on a condition: kept as sums */
         Form x = form_is(f, b, 0) ? form_guard(f, cond, a) : form_guard(f, form_not(f, cond), b);
         if (x) return x;
     }
     if (op->type == IR_PRED) {
         Form x = form_guard(f, cond, a), y = form_guard(f, form_not(f, cond), b), sum = form_add(f, x, 1, y);
-        return sum ? sum : opaque(f, op, 0, 0, type_range(op->type));
+        return sum ? sum : form_leaf(f, op->type);
     }
     if (form_is_const(f, cond, &k)) return k ? a : b;
     Form picked = form_pick(f, cond, a, b);
-    return picked ? picked : opaque(f, op, 0, 0, type_range(op->type));
+    return picked ? picked : form_leaf(f, op->type);
 }
 
 static Form constant(Forms *f, const IrOp *op)
@@ -368,9 +365,10 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), by, a);
         else whole = form_of_op(f, k, &(IrOp){.op = (uint8_t)like, .type = IR_I64}, 0, a, b);
     }
-    Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
+    Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type);
     bool number = n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD;
-    if (whole && !(number && (is.lo < r.lo || is.hi > r.hi))) return whole; /* a check may say more of a quotient than its parts do */
+    /* A check may say more of a quotient than its parts do. */
+    if (whole && !(number && (range_of(f, whole).lo < r.lo || range_of(f, whole).hi > r.hi))) return whole;
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
@@ -402,15 +400,11 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, 
     case IR_AND:
     case IR_OR:
     case IR_XOR:
-        if (a && b) return bits(f, k, op, a, b);
-        break;
-    case IR_NOT:
-        if (a)
-            return op->type == IR_PRED ? form_not(f, a) : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, a, a);
-        break;
+        return bits(f, k, op, a, b);
+    case IR_NOT: return op->type == IR_PRED ? form_not(f, a) : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, a, a);
     case IR_CMP: return compare(f, op, a, b);
     case IR_SEL: return select(f, op, cond, a, b);
-    case IR_CVT: return a && op->type == IR_I64 ? a : or_opaque(f, a, op, a, a);
+    case IR_CVT: return op->type == IR_I64 ? a : or_opaque(f, a, op, a, a);
     default: break;
     }
     return opaque(f, op, a, b, type_range(op->type));

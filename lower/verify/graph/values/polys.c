@@ -89,9 +89,7 @@ static Poly of_launch(const PolyPlace *w, Lx x, int depth)
 /* Both of two copies are of one cluster, so its place in the grid is one number. */
 static Poly of_register(const PolyPlace *w, uint32_t reg)
 {
-    Form x = w->v->sreg[w->site->rank][reg];
-    if (x == 0) return anything(w);
-    const FormData *f = form_data(&w->v->f, x);
+    const FormData *f = form_data(&w->v->f, w->v->sreg[w->site->rank][reg]);
     Poly sum = number(w, f->k);
     for (uint32_t i = 0; i < f->n; i++) {
         const FormAtom *a = atom_data(&w->v->f, f->t[i].atom);

@@ -18,6 +18,6 @@ bool conds_exclusive(Verifier *v, Form a, Form b);
 
 
 /* ---- views.c ---- */
-const View *view_of_map(Verifier *v, uint32_t op); /* the map that map.set makes */
+const View *view_of_map(Verifier *v, uint32_t op); /* the map that map.set makes; NULL: where it lies is not known */
 
 #endif

@@ -24,7 +24,6 @@ static const View *one_of(Verifier *v, const View *w)
     return made;
 }
 
-/* Where an operand has no form the view is not known. */
 const View *view_of_map(Verifier *v, uint32_t op)
 {
     const MfMap *m = &v->k->mf.maps.v[verify_arg(v, op, IRK_MAP)->id];
@@ -32,17 +31,13 @@ const View *view_of_map(Verifier *v, uint32_t op)
     const IrArg *dim, *pitch;
     unsigned n = ir_list(v->ops[op], IRK_DIMS, &dim);
     ir_list(v->ops[op], IRK_PITCHES, &pitch);
-    View w = {.tensor = m->tensor};
-    if (from && from->op == IR_GADDR && ir_find(from, IRK_TENSOR)->id == m->tensor) {
-        const IrArg *byte = ir_find(from, IRK_BYTE);
-        const IrOp *sel = verify_def(v, byte);
-        w.from = run_value(v, byte);
-        w.some = sel && sel->op == IR_SEL ? run_value(v, ir_find(sel, IRK_COND)) : form_const(&v->f, 1);
-        bool known = w.from && w.some;
-        for (unsigned i = 0; i < n; i++) known = (w.dim[i] = run_value(v, &dim[i])) && known;
-        for (unsigned i = 0; i + 1 < n; i++) known = (w.pitch[i] = run_value(v, &pitch[i])) && known;
-        w.pitch[n - 1] = form_const(&v->f, map_global_bits(m->type) / 8);
-        w.n = known ? n : 0;
-    }
+    if (from == NULL || from->op != IR_GADDR || ir_find(from, IRK_TENSOR)->id != m->tensor) return NULL;
+    const IrArg *byte = ir_find(from, IRK_BYTE);
+    const IrOp *sel = verify_def(v, byte);
+    View w = {.tensor = m->tensor, .n = n, .from = run_value(v, byte)};
+    w.some = sel && sel->op == IR_SEL ? run_value(v, ir_find(sel, IRK_COND)) : form_const(&v->f, 1);
+    for (unsigned i = 0; i < n; i++) w.dim[i] = run_value(v, &dim[i]);
+    for (unsigned i = 0; i + 1 < n; i++) w.pitch[i] = run_value(v, &pitch[i]);
+    w.pitch[n - 1] = form_const(&v->f, map_global_bits(m->type) / 8);
     return one_of(v, &w);
 }
