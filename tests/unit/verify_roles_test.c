@@ -275,9 +275,31 @@ static const Finding FINDINGS[] = {
      "E0660"},
     {"two roles", "      bar.arrive empty[%ss]\n",
      "      %odd = cmp eq %sp, 0\n      if %odd\n        bar.arrive empty[%ss]\n      end\n", "E0660"},
+    {"two roles", "      bar.wait full[%ss], %sp\n", /* a slot that data say */
+     "      %s64 = ld.scalar src, 0\n      %sd = cvt.i32 %s64\n      bar.wait full[%sd], %sp\n", "E0660"},
+    {"ring of CTAs", "      bar.arrive mempty[%ss], rank %left\n",
+     "      %far = add.i32 %left, 8\n      bar.arrive mempty[%ss], rank %far\n", "E0658"},
+    {"ring of CTAs", "      blk.peer mine[%ds] -> theirs[%ds], bytes 16384, tfull[%ds], rank %right\n",
+     "      %far = add.i32 %right, 8\n      blk.peer mine[%ds] -> theirs[%ds], bytes 16384, tfull[%ds], rank %far\n", "E0658"},
+    {"threads", "      thr.copy turn, a[%ss] -> b[%bs]\n", /* each thread reads for itself */
+     "      %v = ld.shared a[%ss]\n      %some = cmp gt %v, 0\n      @%some thr.copy turn, a[%ss] -> b[%bs]\n", "E0608"},
+    {"two roles", "      tma.store out [%sat, 0], tile[%ss], bytes 16384\n", /* a tensor that is written */
+     "      %v = ld.scalar dst, 0\n      tma.store out [%sat, 0], tile[%ss], bytes 16384\n", "E0706"},
 };
 
-/* Kernels of which no part is right. */
+#define ONE_TILE                                                                                                       \
+    "  buf tile bytes 16384 align 128 slots 1 pitch 16384 at 0\n  bar full slots 1 count 1 at 200000\n"                \
+    "  init {\n    elect bar.init full, 1\n"
+/* As many pieces as there are rows, up to 8. */
+#define PIECES(bytes)                                                                                                  \
+    R_HEAD("1, 1, 1", "32") ONE_TILE                                                                                   \
+    "    elect fence.mbar_init\n    cta.sync 0, 32\n  }\n  role main warps 1 elect {\n"                               \
+    "    %m = param.i64 M\n    %n = min.i64 %m, 8\n    %n32 = cvt.i32 %n\n    %all = mul.i32 %n32, " bytes "\n"       \
+    "    bar.arrive_expect full, %all\n    %i = loop.i64 0 .. %n\n      %at = mul.i64 %i, 1024\n"                     \
+    "      %from = gaddr src, %at\n      blk.load %from -> tile+%at, bytes 1024, full\n    end\n"                     \
+    "    bar.wait full, 0\n  }\n}\n"
+
+/* Whole kernels. */
 static const Finding WRONG[] = {
     /* The second CTA's parity is wrong from the 21st turn on. */
     {"a counter of one CTA",
@@ -292,6 +314,52 @@ static const Finding WRONG[] = {
      "      %q = xor.i32 %p, 1\n      set ph = %q\n      %d = add.i32 %c, %me\n      set x = %d\n"
      "    end\n  }\n" R_EXIT,
      NULL, "E0660"},
+    {"bytes that nothing says are expected before the arrival",
+     R_HEAD("1, 1, 1", "64") ONE_TILE "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n"
+     "  role tell warps 1 elect {\n    bar.expect full, 16384\n    bar.wait full, 0\n  }\n"
+     "  role load warps 1 elect {\n    bar.arrive full\n    tma.load in [0, 0] -> tile, full, bytes 16384\n"
+     "    bar.wait full, 0\n  }\n}\n",
+     NULL, "E0655"},
+    {"a barrier that is made ready behind its first use",
+     R_HEAD("1, 1, 1", "32") "  bar full slots 1 count 1 at 200000\n  role main warps 1 elect {\n    bar.arrive full\n"
+     "    bar.init full, 1\n    fence.mbar_init\n    bar.wait full, 0\n  }\n}\n",
+     NULL, "E0653"},
+    {"a loop that draws end",
+     R_HEAD("1, 1, 1", "32") "  role main warps 1 elect {\n    %n = param.i64 M\n    repeat\n      %t = ticket.next %n\n"
+     "      %stop = cmp lt %t, 0\n      break %stop\n    end\n  }\n}\n",
+     NULL, "E0660"},
+    {"an arrival of the cluster that nobody waits for",
+     R_HEAD("2, 1, 1", "32") "  role main warps 1 elect {\n    %me = sreg cluster_ctarank\n  }\n"
+     "  exit {\n    cluster.arrive release\n  }\n}\n",
+     NULL, "E0671"},
+    {"a meeting to which one role does not come",
+     R_HEAD("1, 1, 1", "64") "  role a warps 1 {\n    cta.sync 1, 64\n  }\n  role b warps 1 {\n    %x = sreg ctaid.x\n  }\n}\n",
+     NULL, "E0671"},
+    {"one barrier for the role and for all",
+     R_HEAD("1, 1, 1", "96") "  role a warps 2 {\n    cta.sync 1, 64\n    cta.sync 1, 96\n  }\n"
+     "  role b warps 1 {\n    cta.sync 1, 96\n  }\n}\n",
+     NULL, "E0671"},
+    {"a copy to a CTA that may be gone",
+     R_HEAD("2, 1, 1", "32") "  buf theirs bytes 16384 align 128 slots 1 pitch 16384 at 16384\n"
+     "  bar there slots 1 count 1 at 200008\n" ONE_TILE "    elect bar.init there, 1\n" R_CLUSTER
+     "  role main warps 1 elect {\n    %me = sreg cluster_ctarank\n    %other = xor.i32 %me, 1\n"
+     "    bar.arrive_expect full, 16384\n    tma.load in [0, 0] -> tile, full, bytes 16384\n    bar.wait full, 0\n"
+     "    blk.peer tile -> theirs, bytes 16384, there, rank %other\n  }\n" R_EXIT,
+     NULL, "E0625"},
+    {"one branch in each CTA",
+     R_HEAD("2, 1, 1", "32") ONE_TILE R_CLUSTER
+     "  role main warps 1 elect {\n    %me = sreg cluster_ctarank\n    %first = cmp eq %me, 0\n"
+     "    bar.arrive_expect full, 16384\n    if %first\n      tma.load in [0, 0] -> tile, full, bytes 16384\n    else\n"
+     "      tma.load in [64, 0] -> tile, full, bytes 16384\n    end\n    bar.wait full, 0\n  }\n" R_EXIT,
+     NULL, "accepted"},
+    {"one branch in each CTA, of which one brings nothing",
+     R_HEAD("2, 1, 1", "32") ONE_TILE R_CLUSTER
+     "  role main warps 1 elect {\n    %me = sreg cluster_ctarank\n    %first = cmp eq %me, 0\n"
+     "    bar.arrive_expect full, 16384\n    if %first\n      tma.load in [0, 0] -> tile, full, bytes 16384\n    else\n"
+     "      tma.prefetch in [64, 0]\n    end\n    bar.wait full, 0\n  }\n" R_EXIT,
+     NULL, "E0605"},
+    {"pieces as many as rows", PIECES("1024"), NULL, "accepted"},
+    {"pieces of fewer bytes than expected", PIECES("1040"), NULL, "E0605"},
 };
 
 static const char *text_of(const char *kernel)

@@ -283,6 +283,7 @@ static const Finding FINDINGS[] = {
      "E0611"},
     {"copy", "bar.arrive_expect full, 16384", "bar.arrive_expect full, 2000000", "E0623"},
     {"copy", "    grp.wait 0 read\n", "", "E0624"},
+    {"copy", "    grp.wait 0 read\n", "    grp.wait 0 read\n    bar.expect full, 64\n", "E0605"}, /* at the end */
     {"copy", "    grp.commit\n", "", "E0624"},
     {"condition", "    bar.wait full, %p\n", "", "E0650"},
     {"copy", "    bar.wait full, 0\n", "    bar.wait full, 0\n    bar.wait full, 0\n", NULL}, /* passes at once */

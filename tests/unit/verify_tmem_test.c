@@ -146,6 +146,13 @@ static const Change CHANGES[] = {
     {"    tc.shift u, n 1\n" CP4, CP4 "    tc.shift u, n 1\n", "E0601"},            /* .. nor behind 4x256b */
     {"    tc.shift u, n 1\n", "    tc.shift u, n 1\n    tc.shift u, n 1\n", "E0602"}, /* .. nor behind another */
     {CP4, CP4 CP4, "E0657"},
+    {CP4, "    %i = loop.i32 0 .. 2\n" CP4 "    end\n", "E0660"},
+    /* a source that the run knows */
+    {CP4, "    %x = sreg ctaid.x\n    %f = and.i32 %x, 8\n    tc.cp 4x256b, plain, s+%f, by %d, step 32, n 1 -> u(31, 0)\n", "E0658"},
+    {CP4, "    %x = sreg ctaid.x\n    %b = and.i32 %x, 1\n    %f = mul.i32 %b, 16\n"
+          "    tc.cp 4x256b, plain, s+%f, by %d, step 32, n 1 -> u(31, 0)\n", NULL},
+    {CP4, "    %x = sreg ctaid.x\n    %b = and.i32 %x, 1\n    %f = mul.i32 %b, 4080\n"
+          "    tc.cp 4x256b, plain, s+%f, by %d, step 32, n 1 -> u(31, 0)\n", "E0658"},
     {"    bar.wait ready, 0\n    tc.fence after\n", "    bar.wait ready, 0\n", "E0675"},
     {"    bar.wait ready, 0\n", "", "E0612"},
     {"    tc.fence before\n    cta.sync 1, 128\n", "    cta.sync 1, 128\n", "E0675"},
