@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,15 @@
 
 enum { SLOTS_MAX = 1 << 16 };
 
+void check_fail_kernel(Checker *c, const char *fmt, ...)
+{
+    if (c->error) return;
+    va_list ap;
+    va_start(ap, fmt);
+    c->error = arena_printf(c->arena, "kernel %s: %s", c->k->mf.name, arena_vprintf(c->arena, fmt, ap));
+    va_end(ap);
+}
+
 void check_fail(Checker *c, const char *what)
 {
     if (c->error) return;
@@ -14,8 +24,7 @@ void check_fail(Checker *c, const char *what)
     const char *text = op->op < IR_OP_COUNT ? ir_op_info(op->op)->text : "?";
     const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->who->name ? c->who->name : "";
     bool is_role = c->body > 0 && c->body <= c->k->roles.n;
-    c->error = arena_printf(c->arena, "kernel %s, %s%s, op %u (%s): %s", c->k->mf.name ? c->k->mf.name : "",
-                            is_role ? "role " : "", body, c->at, text, what);
+    c->error = arena_printf(c->arena, "kernel %s, %s%s, op %u (%s): %s", c->k->mf.name, is_role ? "role " : "", body, c->at, text, what);
 }
 
 void check_fail_operand(Checker *c, IrKey key, const char *what)
@@ -269,12 +278,8 @@ static void count_inits(Checker *c)
 static void check_inits(Checker *c)
 {
     for (uint32_t b = 0; b < c->k->bars.n; b++) {
-        for (uint32_t i = 0; i < c->k->bars.v[b].slots && c->error == NULL; i++) {
-            if (c->inits[b][i]) continue;
-            c->error = arena_printf(c->arena, "kernel %s: barrier %s[%u] has no bar.init",
-                                    c->k->mf.name ? c->k->mf.name : "",
-                                    c->k->bars.v[b].name ? c->k->bars.v[b].name : "", i);
-        }
+        for (uint32_t i = 0; i < c->k->bars.v[b].slots && c->error == NULL; i++)
+            if (!c->inits[b][i]) check_fail_kernel(c, "barrier %s[%u] has no bar.init", c->k->bars.v[b].name, i);
     }
 }
 
@@ -290,8 +295,7 @@ typedef VEC(Place) Places;
 static void add_place(Checker *c, Places *all, const char *name, uint64_t lo, uint64_t bytes)
 {
     Place p = {lo, lo + bytes, name, all->n};
-    if (p.hi > c->k->mf.smem)
-        c->error = arena_printf(c->arena, "kernel %s: %s lies outside the %u bytes of shared memory", c->k->mf.name ? c->k->mf.name : "", name, c->k->mf.smem);
+    if (p.hi > c->k->mf.smem) check_fail_kernel(c, "%s lies outside the %u bytes of shared memory", name, c->k->mf.smem);
     if (bytes) vec_push(c->arena, all, p);
 }
 
@@ -310,9 +314,7 @@ static void check_overlaps(Checker *c, Places *all)
     for (uint32_t i = 1; i < all->n && c->error == NULL; i++) {
         const Place *p = &all->v[i - 1], *q = &all->v[i];
         bool later = p->number > q->number;
-        if (q->lo < p->hi)
-            c->error = arena_printf(c->arena, "kernel %s: %s and %s overlap in shared memory", c->k->mf.name ? c->k->mf.name : "", later ? p->name : q->name,
-                                    later ? q->name : p->name);
+        if (q->lo < p->hi) check_fail_kernel(c, "%s and %s overlap in shared memory", later ? p->name : q->name, later ? q->name : p->name);
     }
 }
 
@@ -322,22 +324,18 @@ static void check_layout(Checker *c)
     Places all = {NULL, 0, 0};
     for (uint32_t i = 0; i < k->bufs.n && c->error == NULL; i++) {
         const IrBuf *b = &k->bufs.v[i];
-        const char *name = b->name ? b->name : "";
         c->any_tensor |= b->lanes > 0;
         if (b->lanes) continue; /* tmem_check_kernel */
         if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align ||
             b->pitch % b->align)
-            c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap",
-                                    k->mf.name ? k->mf.name : "", name);
-        else if (k->mf.smem && !b->maps) add_place(c, &all, name, b->offset, (uint64_t)b->pitch * (b->slots - 1) + b->bytes);
+            check_fail_kernel(c, "buffer %s is misaligned or has slots that overlap", b->name);
+        else if (k->mf.smem && !b->maps) add_place(c, &all, b->name, b->offset, (uint64_t)b->pitch * (b->slots - 1) + b->bytes);
     }
     for (uint32_t i = 0; i < k->bars.n && c->error == NULL; i++) {
         const IrBar *b = &k->bars.v[i];
-        const char *name = b->name ? b->name : "";
         if (b->slots == 0 || b->slots > SLOTS_MAX || b->offset % 8)
-            c->error = arena_printf(c->arena, "kernel %s: barrier %s is misaligned or has too few or too many slots",
-                                    k->mf.name ? k->mf.name : "", name);
-        else if (k->mf.smem) add_place(c, &all, name, b->offset, (uint64_t)8 * b->slots);
+            check_fail_kernel(c, "barrier %s is misaligned or has too few or too many slots", b->name);
+        else if (k->mf.smem) add_place(c, &all, b->name, b->offset, (uint64_t)8 * b->slots);
     }
     if (c->error == NULL) check_overlaps(c, &all);
 }
@@ -347,9 +345,7 @@ static void check_plans(Checker *c)
     if (c->k->plans.n == 0) return;
     ThrWork *work = arena_new(c->arena, ThrWork);
     for (uint32_t i = 0; i < c->k->plans.n && c->error == NULL; i++)
-        if (!threads_work(&c->k->plans.v[i], work))
-            c->error = arena_printf(c->arena, "kernel %s: threads can't work by plan %u",
-                                    c->k->mf.name ? c->k->mf.name : "", i);
+        if (!threads_work(&c->k->plans.v[i], work)) check_fail_kernel(c, "threads can't work by plan %u", i);
 }
 
 static void check_body(Checker *c, const IrRole *body)
@@ -375,9 +371,9 @@ static void check_body(Checker *c, const IrRole *body)
     c->any_of_one = of_init;
 }
 
-static void fail_kernel(Checker *c, const char *wrong)
+static void fail_if(Checker *c, const char *wrong)
 {
-    if (wrong) c->error = arena_printf(c->arena, "kernel %s: %s", c->k->mf.name ? c->k->mf.name : "", wrong);
+    if (wrong) check_fail_kernel(c, "%s", wrong);
 }
 
 static void check_bodies(Checker *c, bool roles)
@@ -407,12 +403,12 @@ static const char *check(Arena *a, const IrKernel *k, bool roles)
     check_plans(c);
     if (c->error == NULL) count_inits(c);
     if (c->error == NULL) check_kernel_rules(c);
-    if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
+    if (c->error == NULL) fail_if(c, tmem_check_objects(a, k));
     if (c->error == NULL) check_map_buffers(c);
     if (c->error == NULL) check_bodies(c, roles);
     if (c->error == NULL) check_inits(c);
-    if (c->error == NULL && k->mf.dependent && !(c->waited && c->next_launched)) fail_kernel(c, "it is dependent, and init has no dep.launch or no dep.wait");
-    if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
+    if (c->error == NULL && k->mf.dependent && !(c->waited && c->next_launched)) check_fail_kernel(c, "it is dependent, and init has no dep.launch or no dep.wait");
+    if (c->error == NULL) fail_if(c, tmem_check_kernel(a, k));
     return c->error;
 }
 

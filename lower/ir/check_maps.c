@@ -28,7 +28,6 @@ void check_map_buffers(Checker *c)
 {
     const IrKernel *k = c->k;
     uint64_t room = 0, at = 0;
-    const char *name = k->mf.name ? k->mf.name : "";
     for (uint32_t i = 0; i < k->mf.params.n; i++)
         if (k->mf.params.v[i].kind == MF_PARAM_MAPS) room = k->mf.params.v[i].index;
     for (uint32_t i = 0; i < k->bufs.n; i++) {
@@ -36,10 +35,9 @@ void check_map_buffers(Checker *c)
         if (!b->maps) continue;
         c->any_maps = true;
         if (b->bytes != IR_MAP_BYTES || b->pitch != IR_MAP_BYTES || b->align != IR_MAP_BYTES || b->slots > 64)
-            c->error = arena_printf(c->arena, "kernel %s: %s holds maps: up to 64 slots of 128 bytes", name, b->name);
+            check_fail_kernel(c, "%s holds maps: up to 64 slots of 128 bytes", b->name);
         else if (b->offset < at || b->offset + (uint64_t)b->slots * IR_MAP_BYTES > room)
-            c->error = arena_printf(c->arena, "kernel %s: maps %s overlap others, or lie outside the room for them",
-                                    name, b->name);
+            check_fail_kernel(c, "maps %s overlap others, or lie outside the room for them", b->name);
         at = b->offset + (uint64_t)b->slots * IR_MAP_BYTES;
     }
     c->fresh = arena_array(c->arena, bool, k->vars.n);

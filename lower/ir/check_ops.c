@@ -342,15 +342,12 @@ void check_rules(Checker *c, const IrOp *op, uint64_t has)
 void check_kernel_rules(Checker *c)
 {
     const IrKernel *k = c->k;
-    const char *kernel = k->mf.name ? k->mf.name : "";
     for (uint32_t i = 0; i < k->roles.n; i++)
-        if (k->roles.v[i].warps == 0) c->error = arena_printf(c->arena, "kernel %s: a role without warps", kernel);
+        if (k->roles.v[i].warps == 0) check_fail_kernel(c, "a role without warps");
     uint64_t warps = warps_of_roles(k), threads = k->mf.threads ? k->mf.threads : WARP_THREADS;
     if (warps > (threads + WARP_THREADS - 1) / WARP_THREADS)
-        c->error = arena_printf(c->arena, "kernel %s: its roles have %llu warps, its CTAs %u threads", kernel,
-                                (unsigned long long)warps, (unsigned)threads);
+        check_fail_kernel(c, "its roles have %llu warps, its CTAs %u threads", (unsigned long long)warps, (unsigned)threads);
     for (uint32_t i = 0; i < k->pols.n; i++)
         if (k->pols.v[i].by_traffic && !has_param(k, MF_PARAM_HINTS))
-            c->error = arena_printf(c->arena, "kernel %s: policy %s is by_traffic, and there is no parameter `hints`",
-                                    kernel, k->pols.v[i].name ? k->pols.v[i].name : "");
+            check_fail_kernel(c, "policy %s is by_traffic, and there is no parameter `hints`", k->pols.v[i].name);
 }

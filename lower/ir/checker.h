@@ -40,7 +40,11 @@ typedef struct Checker {
     const char *error;
 } Checker;
 
-COLD void check_fail(Checker *c, const char *what);
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+COLD void check_fail_kernel(Checker *c, const char *fmt, ...);
+COLD void check_fail(Checker *c, const char *what); /* at the op at hand */
 COLD void check_fail_operand(Checker *c, IrKey key, const char *what);
 
 /* At that op: in the tree its agent's threads do it. */
