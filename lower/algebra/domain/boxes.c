@@ -19,7 +19,7 @@
 
 #include "lower/algebra/domain/inside.h"
 
-enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, MULTIPLES_MAX = 1024 };
+enum { TEAMS_MAX = 8 + 3 /* indices of a pipeline, dimensions of a cluster */, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, MULTIPLES_MAX = 1024 };
 
 typedef struct Chain { /* one team index and the quotients of index + offset, by increasing divisor */
     Poly offset;
@@ -75,7 +75,7 @@ static bool chain_add(Domain *d, Chain *c, Atom q, Poly offset, Poly divisor)
         if (c->atom[at] == q) return true;
         if (!poly_exact(d, divisor, c->divisor[at], &e)) break;
     }
-    if (c->n == CHAIN_MAX || at == 0) return false;
+    if (c->n == CHAIN_MAX) return false;
     if (at < c->n && !poly_exact(d, c->divisor[at], divisor, &e)) return false;
     if (!poly_exact(d, raw_sub(d, c->offset, offset), at < c->n ? divisor : c->divisor[at - 1], &e)) return false;
     if (at == c->n) c->offset = offset;
@@ -385,25 +385,13 @@ static const char *first_together(Separation *s)
     return NULL;
 }
 
-/* What facts have left of an index: 0 where it is a constant; false where it is no plain index. */
-static bool plain_index(Domain *d, Atom x, Atom *out)
-{
-    Poly p = poly_atom(d, x);
-    int64_t k;
-    *out = poly_plain(p);
-    return *out || poly_is_const(p, &k);
-}
-
 static bool team_chains(Separation *s, const Atom *team, int nteam)
 {
-    s->why = "an index that differs between teams is not a plain index";
-    if (nteam > TEAMS_MAX) return false;
-    for (int i = 0; i < nteam; i++) {
-        Atom x;
-        if (!plain_index(s->d, team[i], &x)) return false;
-        if (x) s->chains[s->nchains++] = (Chain){.atom = {x}, .divisor = {poly_const(s->d, 1)}, .n = 1};
+    if (nteam > TEAMS_MAX) {
+        s->why = arena_printf(s->a, "they differ in %d indices, and no more than %d are told apart", nteam, TEAMS_MAX);
+        return false;
     }
-    s->why = NULL;
+    for (int i = 0; i < nteam; i++) s->chains[s->nchains++] = (Chain){.atom = {team[i]}, .divisor = {poly_const(s->d, 1)}, .n = 1};
     return true;
 }
 
@@ -460,8 +448,7 @@ static const char *in_different_ways(Separation *s, const DomAxis *x)
 static bool agreed(Separation *s, const DomAxis *x)
 {
     for (int i = 0; i < x->nagree; i++) {
-        Atom of = x->agree[i];
-        if (plain_index(s->d, of, &of) && (of == 0 || agree_in(s, of))) continue; /* 0: a constant */
+        if (agree_in(s, x->agree[i])) continue;
         if (x->name) s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
         return false;
     }
@@ -609,7 +596,6 @@ bool domain_apart(Domain *d, const DomPair *p)
         Poly diff = poly_sub(d, x->start[0], x->start[1]);
         if (prove_ge0_where(d, &holds, raw_sub(d, diff, be), PROOF_STEPS)) return true;
         if (prove_ge0_where(d, &holds, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
-        if (diff.bad) continue;
         if (residues_apart(&(Separation){.d = d}, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
     }
     return false;

@@ -164,7 +164,7 @@ Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t 
     AtomInfo *info = atom_info(d, x);
     info->lo = lo;
     info->hi = hi;
-    if (mod > 1 && mod <= COEF_MAX && d->nreplaced < UINT32_MAX) {
+    if (mod > 1 && mod <= COEF_MAX) {
         rem -= floor_div_by(rem, mod) * mod;
         replace_scaled(d, x, poly_const(d, mod), rem, ceil_bound(lo, rem, mod), floor_bound(hi, rem, mod));
     }
@@ -293,12 +293,10 @@ static bool assume_divides_const(Domain *d, int64_t m, Poly x)
         if (x.terms[i].coef % m == 0) q = raw_add(d, q, (Poly){&x.terms[i], 1, false});
     }
     x = raw_sub(d, x, q);
-    if (x.bad) return false;
     if (x.n == 0) return true;
-    int64_t g = gcd_s64(poly_content(x, true), m), coef, k;
-    if (g > 1 && !poly_exact(d, x, poly_const(d, g), &x)) return false;
+    int64_t g = gcd_s64(poly_content(x, true), m), coef, k; /* g < m */
+    if (g > 1) poly_exact(d, x, poly_const(d, g), &x);
     m /= g;
-    if (m == 1) return true;
     Atom a = single_atom(x, &coef, &k);
     if (a == 0 || !replaceable(d, a) || m > INT32_MAX) return keep_multiple(d, poly_const(d, m), x);
     if (gcd_s64(coef, m) != 1) return false; /* holds for no value */
@@ -319,7 +317,7 @@ bool domain_assume_divides(Domain *d, Poly divisor, Poly x)
     if (poly_is_const(divisor, &m)) return assume_divides_const(d, m < 0 ? -m : m, x);
     Poly xq, dq;
     poly_common(d, x, divisor, &xq, &dq);
-    if (poly_is_const(dq, &m)) return m == 0 ? false : assume_divides_const(d, m < 0 ? -m : m, xq);
+    if (poly_is_const(dq, &m)) return assume_divides_const(d, m < 0 ? -m : m, xq);
     int64_t coef, k;
     Atom a = single_atom(xq, &coef, &k);
     bool fits = a && k == 0 && (coef == 1 || coef == -1) && replaceable(d, a) && atom_info(d, a)->lo >= 0 &&
@@ -343,7 +341,7 @@ static Atom solvable(Domain *d, Poly p, Poly *by)
         Atom x = t->atoms[0];
         Poly rest = raw_sub(d, p, (Poly){t, 1, false});
         if (t->coef == 1) rest = raw_neg(d, rest);
-        if (rest.bad || (poly_depends(d, rest) & ~(unsigned)DEP_LAUNCH) || poly_mentions(d, rest, x)) continue;
+        if ((poly_depends(d, rest) & ~(unsigned)DEP_LAUNCH) || poly_mentions(d, rest, x)) continue;
         const AtomInfo *info = atom_info(d, x);
         bool bounded = (info->lo == NO_LO || prove_ge0(d, raw_plus(d, rest, -info->lo), PROOF_STEPS)) &&
                        info->hi == NO_HI;
@@ -384,7 +382,7 @@ static bool assume_zero(Domain *d, Poly p, unsigned depth)
     Poly by;
     if (p.bad) return false;
     if (poly_is_const(p, &k)) return k == 0;
-    if (g > 1 && !poly_exact(d, p, poly_const(d, g), &p)) return false;
+    if (g > 1) poly_exact(d, p, poly_const(d, g), &p);
     bool used = false, ok = assume_remainder(d, p, &used);
     if (used) return ok;
     Atom x = solvable(d, p, &by);
@@ -394,9 +392,8 @@ static bool assume_zero(Domain *d, Poly p, unsigned depth)
         Poly below = info->hi == NO_HI ? POLY_ZERO : raw_plus(d, raw_neg(d, by), info->hi);
         replace(d, x, by);
         /* Now that x is gone: what proved it may be a fact about x. */
-        bool known = above.n == 0 || (!above.bad && prove_ge0(d, above, PROOF_STEPS));
-        if (!known && !above.bad) domain_assume_le(d, POLY_ZERO, above);
-        if (below.n && !below.bad) domain_assume_le(d, POLY_ZERO, below);
+        if (above.n && !prove_ge0(d, above, PROOF_STEPS)) domain_assume_le(d, POLY_ZERO, above);
+        if (below.n) domain_assume_le(d, POLY_ZERO, below);
         return true;
     }
     /* 2 * A == 3 * B: A is a multiple of 3. */

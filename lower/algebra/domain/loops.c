@@ -12,12 +12,10 @@ bool domain_range(Domain *d, Atom index, Poly *from, Poly *last)
 
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest)
 {
-    Poly zero = POLY_ZERO, k;
+    Poly k;
     p = poly_now(d, p);
     poly_split(d, p, x, &k, rest);
-    *coef = 0;
-    if (p.bad || k.bad || rest->bad || poly_mentions(d, *rest, x)) return false;
-    return poly_same(k, zero) || poly_is_const(k, coef);
+    return !p.bad && !poly_mentions(d, *rest, x) && poly_is_const(k, coef);
 }
 
 Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest)

@@ -64,8 +64,6 @@ static int sign_of(Proof *pf, Poly p)
     Interval x = poly_interval(pf->d, p);
     if (x.lo >= 0) return 1;
     if (x.hi <= 0) return -1;
-    int64_t k;
-    if (p.bad || poly_is_const(p, &k)) return 0;
     if (ge0(pf, p)) return 1;
     return ge0(pf, raw_neg(pf->d, p)) ? -1 : 0;
 }
@@ -301,7 +299,6 @@ static Poly without_multiples(Domain *d, Poly divisor, Poly x)
 bool prove_multiple(Domain *d, Poly divisor, Poly x)
 {
     Poly q;
-    if (divisor.bad || x.bad || divisor.n == 0) return false;
     if (poly_exact(d, x, divisor, &q)) return true;
     return d->nmultiples && poly_exact(d, without_multiples(d, divisor, x), divisor, &q);
 }
@@ -309,7 +306,7 @@ bool prove_multiple(Domain *d, Poly divisor, Poly x)
 bool domain_divides(Domain *d, int64_t m, Poly x)
 {
     x = poly_now(d, x);
-    if (m < 1 || x.bad) return false;
+    if (x.bad) return false;
     if (poly_content(x, true) % m == 0) return true;
     return d->nmultiples && prove_multiple(d, poly_const(d, m), x);
 }

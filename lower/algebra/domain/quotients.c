@@ -79,7 +79,6 @@ static const AtomInfo *as_quotient(Domain *d, Poly p, Poly *more)
 
 static Poly quotient_atom(Domain *d, Poly a, Poly b, bool positive)
 {
-    if (a.bad || b.bad) return POLY_BAD;
     Atom x = atom_derived(d, ATOM_DIV, a, b, positive);
     return x ? raw_atom(d, x) : POLY_BAD;
 }
@@ -180,13 +179,8 @@ static Poly least(Domain *d, Poly a, Poly b, AtomKind kind)
     if (range.hi <= 0 || prove_ge0(d, raw_neg(d, diff), FOLD_STEPS)) return kind == ATOM_MIN ? b : a;
     int64_t g = gcd_s64(poly_content(a, true), poly_content(b, true));
     if (g > 1) {
-        Poly by = poly_const(d, g), x, y;
-        if (poly_exact(d, a, by, &x) && poly_exact(d, b, by, &y)) {
-            a = x;
-            b = y;
-        } else {
-            g = 1;
-        }
+        poly_exact(d, a, poly_const(d, g), &a);
+        poly_exact(d, b, poly_const(d, g), &b);
     }
     if (poly_cmp(a, b) > 0) {
         Poly t = a;
@@ -194,7 +188,7 @@ static Poly least(Domain *d, Poly a, Poly b, AtomKind kind)
         b = t;
     }
     Atom x = atom_derived(d, kind, a, b, false);
-    return x ? raw_scale(d, raw_atom(d, x), g ? g : 1) : POLY_BAD;
+    return x ? raw_scale(d, raw_atom(d, x), g) : POLY_BAD;
 }
 
 Poly poly_min(Domain *d, Poly a, Poly b)

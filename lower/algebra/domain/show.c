@@ -173,7 +173,6 @@ const char *domain_text(Domain *d, Arena *a, Poly p)
         LxNode *n = &pool.nodes.v[i];
         if (n->op != LX_SYM) continue;
         names[i] = atom_info(d, (Atom)n->k)->name;
-        if (names[i] == NULL) names[i] = "?";
         n->k = i;
     }
     text_in(&t, a);

@@ -6,19 +6,6 @@
 enum { SLOTS_FIRST = 256, FUEL = 6, PREDS_MAX = 24, TRIES = 256 };
 enum { WORK_FOUND = 2, WORK_NEW = 20 }; /* as many steps of a run take as long */
 
-/* Bounds: INT64_MIN and INT64_MAX mean none. */
-static int64_t bound_add(int64_t a, int64_t b, int64_t none)
-{
-    int64_t r;
-    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
-}
-
-static int64_t bound_scale(int64_t a, int64_t c, int64_t none)
-{
-    int64_t r;
-    return a == INT64_MIN || a == INT64_MAX || !mul_s64(a, c, &r) ? none : r;
-}
-
 /* ---- interning ---- */
 
 static uint32_t mix(uint32_t h, uint64_t x)
@@ -123,16 +110,17 @@ static Form intern(Forms *f, const Lin *l)
     for (uint32_t i = h; (x = table_next(&f->form_table, h, &i)) != 0;)
         if (same_form(f->forms.v[x - 1], l)) return x;
     FormData *d = arena_alloc(f->arena, sizeof *d + l->n * sizeof *d->t);
-    *d = (FormData){.k = l->k, .lo = l->k, .hi = l->k, .n = l->n};
+    Interval sum = interval_at(l->k);
+    *d = (FormData){.k = l->k, .n = l->n};
     for (uint32_t j = 0; j < l->n; j++) {
         const FormAtom *a = &f->atoms.v[l->t[j].atom - 1];
-        int64_t c = l->t[j].c;
         d->t[j] = l->t[j];
-        d->lo = bound_add(d->lo, bound_scale(c > 0 ? a->lo : a->hi, c, INT64_MIN), INT64_MIN);
-        d->hi = bound_add(d->hi, bound_scale(c > 0 ? a->hi : a->lo, c, INT64_MAX), INT64_MAX);
+        sum = interval_add(sum, interval_mul(interval_at(l->t[j].c), (Interval){a->lo, a->hi}));
         if (a->depth > d->depth) d->depth = a->depth;
         d->wild |= a->wild;
     }
+    d->lo = sum.lo;
+    d->hi = sum.hi;
     f->work += WORK_NEW;
     vec_push(f->arena, &f->forms, d);
     table_add(f->arena, &f->form_table, h, f->forms.n);

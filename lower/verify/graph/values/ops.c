@@ -89,10 +89,7 @@ static Form multiply(Forms *f, const IrOp *op, Form a, Form b)
     else if (range_of(f, a).lo >= 0 && range_of(f, a).hi <= 1) product = form_guard(f, a, b);
     else if (range_of(f, b).lo >= 0 && range_of(f, b).hi <= 1) product = form_guard(f, b, a);
     if (product) return or_opaque(f, product, op, a, b);
-    Interval x = range_of(f, a), y = range_of(f, b), r = type_range(op->type);
-    int64_t hi;
-    if (x.lo >= 0 && y.lo >= 0 && mul_s64(x.hi, y.hi, &hi)) r = (Interval){0, hi};
-    return opaque(f, op, a, b, r);
+    return opaque(f, op, a, b, interval_mul(range_of(f, a), range_of(f, b)));
 }
 
 static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x, int fuel);
