@@ -23,8 +23,7 @@
  *   calls.c      functions inlined
  *   protocols.c  barriers and bulk groups of the whole kernel
  *   collective.c statements of several CTAs: ranks, masks, what they depend on
- *   places.c     are two regions apart, does one cover another
- *   assigned.c   definite assignment
+ *   places.c     are two regions apart, are they one
  *   unused.c     warnings for what is declared and not used
  */
 #ifndef FRONTEND_CHECK_H
@@ -292,21 +291,12 @@ bool kernel_head(Env *e, const Item *item); /* compile-time parameters, paramete
 bool kernel_whole(Env *e);                  /* rules that its statements decide */
 
 /* places.c */
-typedef VEC(const PRegion *) Regions; /* of one tile, or of several */
 bool tiles_apart(const PRegion *a, const PRegion *b);
 bool same_place(const PRegion *a, const PRegion *b); /* surely equal, of one tensor */
-bool covers(const Regions *written, const PRegion *r);
 
 /* protocols.c, collective.c: of a whole kernel, after its statements */
-typedef struct Protocols {
-    bool *shared;    /* per tile: one role or CTA writes what another one accesses, or a loose barrier says when (protocols.c) */
-    Regions *writes; /* per tile: all of them */
-} Protocols;
-void check_protocols(Compilation *c, const PKernel *k, Protocols *p);
+void check_protocols(Compilation *c, const PKernel *k);
 void check_collective(Compilation *c, PKernel *k); /* sets var_dims */
-
-/* assigned.c */
-void check_assigned(Compilation *c, const PKernel *k);
 
 /* Of the language, but refused for now: SPEC.md, Status. */
 void not_yet(Env *e, Span span, NotYet what);

@@ -22,7 +22,6 @@ typedef struct Collective {
     bool changed;      /* one of them, in this pass */
     bool report;       /* the last pass */
     bool *expected;    /* per barrier */
-    uint32_t *written; /* per tile: ranks at which it is written, perhaps by another CTA; a bit each */
     VEC(const PStmt *) reductions;
     const Around *around;
 } Collective;
@@ -299,38 +298,6 @@ static void peer_move(Collective *a, const PStmt *s)
     sent_and_received(a, s, to, known);
 }
 
-/* ---- who writes what ---- */
-
-/* The ranks that the CTA of this one writes in. What is known to lower/schedule/peers.c alone, or refused there, counts as all. */
-static uint32_t filled_by(const Collective *a, const PMove *m, int r)
-{
-    const PRegion *dst = &m->dst;
-    int64_t to;
-    if (m->cast == CAST_MASK) return value_at(a, m->mask, r, &to) && to >= 1 && to < (int64_t)1 << a->size ? (uint32_t)to : UINT32_MAX;
-    if (dst->peer) return value_at(a, dst->peer, r, &to) && to >= 0 && to < a->size ? 1u << to : UINT32_MAX;
-    return a->k->pair && move_by_tensor_core(m) ? 3u << (r & ~1) : 1u << r;
-}
-
-static void note_write(Collective *a, const PMove *m)
-{
-    for (int r = 0; r < a->size; r++)
-        if (!left_out(a, r)) a->written[m->dst.tile->index] |= filled_by(a, m, r);
-}
-
-static void check_read(Collective *a, const PStmt *s, const PRegion *src)
-{
-    if (!src->tile || src->peer || !a->written[src->tile->index]) return; /* by nobody at all: assigned.c says so */
-    for (int r = 0; r < a->size; r++) {
-        if (left_out(a, r) || a->written[src->tile->index] & 1u << r) continue;
-        Diag *g = diag_at(a->c->diags, E0610, src->span, "`%s` has no value at rank %d",
-                          names_text(a->c->names, src->tile->name), r);
-        diag_label(a->c->diags, g, src->tile->span, "nothing writes it there");
-        diag_fix(a->c->diags, g, "read it under a condition that leaves this rank out, or write it there, too");
-        call_notes(a->c, g, s);
-        return;
-    }
-}
-
 /* ---- reductions ---- */
 
 static void one_operation(Collective *a, const PStmt *s)
@@ -376,7 +343,6 @@ static void check(Collective *a, const PStmt *s)
         if (s->peer) around_agrees(a, s, 0, s->span);
         return;
     }
-    check_read(a, s, &s->move->src);
     if (s->move->cast != CAST_NONE) multicast(a, s);
     if (s->move->dst.peer) peer_move(a, s);
     if (s->move->kind == MOVE_STORE && s->move->reduce >= 0) one_operation(a, s);
@@ -402,7 +368,6 @@ static void block_of(Collective *a, const PBlock *b)
         case P_MOVE:
         case P_ARRIVE:
             if (a->report) check(a, s);
-            else if (s->kind == P_MOVE && s->move->dst.tile) note_write(a, s->move);
             break;
         case P_LET:
         case P_VIEW:
@@ -417,7 +382,6 @@ void check_collective(Compilation *c, PKernel *k)
     Collective a = {.c = c, .k = k, .size = (int)(k->cluster[0] * k->cluster[1] * k->cluster[2])};
     k->var_dims = a.vars = arena_array(c->scratch, uint8_t, k->nvars);
     a.expected = arena_array(c->scratch, bool, k->barriers.n);
-    a.written = arena_array(c->scratch, uint32_t, k->tiles.n);
     int passes = 0;
     do {
         a.changed = false;

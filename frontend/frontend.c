@@ -121,6 +121,6 @@ PKernel *check_kernel_as(Checked *ch, size_t i, const Wish *wish)
     if (!kernel_whole(&e)) return NULL; /* what only the whole kernel shows: of its grid, its roles, its tensor memory */
     drop_left_out(k);                   /* unused.c: what only branches that are left out use */
     check_collective(c, k);             /* collective.c: what CTAs of a cluster do together */
-    check_assigned(c, k);               /* assigned.c, with protocols.c: read after written, who completes a barrier */
+    check_protocols(c, k);              /* protocols.c: who completes a barrier */
     return c->diags->met == met ? k : NULL;
 }

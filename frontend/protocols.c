@@ -19,50 +19,32 @@ typedef struct GroupWait {
 typedef struct Walk {
     Compilation *c;
     const PKernel *k;
-    Protocols *p;
-    bool *loose; /* per barrier: in loops, conditions, roles or of peers */
     Uses *arrivals, *waits; /* per barrier: what completes a phase, and who waits for it */
     VEC(GroupWait) group_waits;
-    uint32_t *readers, *writers; /* per tile: the roles, a bit each */
-    uint32_t groups;             /* the roles that commit bulk groups */
+    uint32_t groups; /* the roles that commit bulk groups */
     const Under *under;
     uint32_t role;
-    bool nested;
 } Walk;
 
 /* ---- what there is ---- */
 
-static void use(Walk *w, const PBarrier *b, const PStmt *s, const Sx *slot, const Sx *peer, bool waits)
+static void use(Walk *w, const PBarrier *b, const PStmt *s, bool waits)
 {
     Use u = {s, w->under};
     if (waits) vec_push(w->c->scratch, &w->waits[b->index], u);
     else vec_push(w->c->scratch, &w->arrivals[b->index], u);
-    if (w->nested || peer || b->is_free || s->kind == P_ARRIVE || (slot && !sx_is_const(slot, NULL)))
-        w->loose[b->index] = true;
-}
-
-/* others: it is perhaps other CTAs that write the own tile. */
-static void touch(Walk *w, const PRegion *r, bool write, bool others)
-{
-    if (!r->tile) return;
-    if (write) {
-        if (others) w->p->shared[r->tile->index] = true;
-        w->writers[r->tile->index] |= 1u << w->role;
-        vec_push(w->c->scratch, &w->p->writes[r->tile->index], r);
-    } else {
-        w->readers[r->tile->index] |= 1u << w->role;
-    }
 }
 
 static void move(Walk *w, const PStmt *s)
 {
     const PMove *m = s->move;
-    touch(w, &m->src, false, false);
-    if (m->kind != MOVE_PREFETCH) touch(w, &m->dst, true, m->dst.peer || m->barrier_peer || m->cast == CAST_MASK);
-    if (m->reduce >= 0) touch(w, &m->dst, false, false);
-    if (m->barrier) use(w, m->barrier, s, m->barrier_slot, m->barrier_peer, false);
-    if (m->commit != COMMIT_GROUP && !m->in_group) return;
-    w->groups |= 1u << w->role;
+    if (move_by_tensor_core(m) && m->commit == COMMIT_DERIVED && w->k->roles_span.hi) {
+        Diag *g = diag_at(w->c->diags, E0557, s->span, "in `roles` nothing says when this is done");
+        diag_fix(w->c->diags, g, "`commit` a barrier, and `wait` for it");
+        call_notes(w->c, g, s);
+    }
+    if (m->barrier) use(w, m->barrier, s, false);
+    if (m->commit == COMMIT_GROUP || m->in_group) w->groups |= 1u << w->role;
 }
 
 static void walk(Walk *w, const PBlock *b);
@@ -82,13 +64,11 @@ static void branch(Walk *w, const PStmt *s)
 
 static void statement(Walk *w, const PStmt *s)
 {
-    bool nested = w->nested;
     uint32_t role = w->role;
     switch (s->kind) {
     case P_MOVE: move(w, s); return;
-    case P_WAIT: use(w, s->barrier, s, s->value, NULL, true); return;
-    case P_ARRIVE: use(w, s->barrier, s, s->value, s->peer, false); return;
-    case P_EXPECT: w->loose[s->barrier->index] = true; return;
+    case P_WAIT: use(w, s->barrier, s, true); return;
+    case P_ARRIVE: use(w, s->barrier, s, false); return;
     case P_WAIT_GROUP:
         vec_push(w->c->scratch, &w->group_waits, ((GroupWait){s, w->role}));
         return;
@@ -96,13 +76,13 @@ static void statement(Walk *w, const PStmt *s)
     case P_LET:
     case P_VIEW:
     case P_VAR:
-    case P_SET: return;
+    case P_SET:
+    case P_EXPECT: return;
     case P_IF:
     case P_FOR:
     case P_PIPELINE:
     case P_ROLES: break;
     }
-    w->nested = true;
     if (s->kind == P_IF) branch(w, s);
     else walk(w, &s->body);
     for (uint32_t i = 0; i < s->roles.n; i++) {
@@ -110,7 +90,6 @@ static void statement(Walk *w, const PStmt *s)
         walk(w, &s->roles.v[i].body);
     }
     w->role = role;
-    w->nested = nested;
 }
 
 static void walk(Walk *w, const PBlock *b)
@@ -266,12 +245,8 @@ static bool slot_form(Walk *w, const PBarrier *b, const PStmt *s)
 static void check_barrier(Walk *w, const PBarrier *b)
 {
     const Uses *arrivals = &w->arrivals[b->index], *waits = &w->waits[b->index];
-    bool loose = w->loose[b->index], ok = true;
-    for (uint32_t j = 0; j < arrivals->n; j++) {
-        const PStmt *s = arrivals->v[j].stmt;
-        ok = slot_form(w, b, s) && ok;
-        if (loose && s->kind == P_MOVE && s->move->dst.tile) w->p->shared[s->move->dst.tile->index] = true;
-    }
+    bool ok = true;
+    for (uint32_t j = 0; j < arrivals->n; j++) ok = slot_form(w, b, arrivals->v[j].stmt) && ok;
     for (uint32_t j = 0; j < waits->n; j++) ok = slot_form(w, b, waits->v[j].stmt) && ok;
     if (!ok || waits->n == 0 || b->is_free) return;
     if (arrivals->n == 0) nobody_arrives(w, b);
@@ -287,20 +262,12 @@ static void no_group(Walk *w, const PStmt *s)
     call_notes(w->c, g, s);
 }
 
-void check_protocols(Compilation *c, const PKernel *k, Protocols *p)
+void check_protocols(Compilation *c, const PKernel *k)
 {
-    Walk w = {.c = c, .k = k, .p = p, .loose = arena_array(c->scratch, bool, k->barriers.n)};
-    p->shared = arena_array(c->scratch, bool, k->tiles.n);
-    p->writes = arena_array(c->scratch, Regions, k->tiles.n);
+    Walk w = {.c = c, .k = k};
     w.arrivals = arena_array(c->scratch, Uses, k->barriers.n);
     w.waits = arena_array(c->scratch, Uses, k->barriers.n);
-    w.readers = arena_array(c->scratch, uint32_t, k->tiles.n);
-    w.writers = arena_array(c->scratch, uint32_t, k->tiles.n);
     walk(&w, &k->body);
-    for (uint32_t i = 0; i < k->tiles.n; i++) {
-        uint32_t all = w.readers[i] | w.writers[i];
-        p->shared[i] = p->shared[i] || (all & (all - 1)) != 0;
-    }
     for (uint32_t i = 0; i < k->barriers.n; i++) check_barrier(&w, k->barriers.v[i]);
     for (uint32_t i = 0; i < w.group_waits.n; i++)
         if (!(w.groups & 1u << w.group_waits.v[i].role)) no_group(&w, w.group_waits.v[i].stmt);

@@ -193,10 +193,10 @@ typedef struct Change {
 static const Change CHANGES[] = {
     {"        elect map.set xg.map -> xg.maps[%34], cell load.cell, fresh xg.fresh, at %26, dim [%28, %30], pitch "
      "[%29]\n",
-     "", "E0610", "xg.maps is read where not every byte is certain to have been written"},
+     "", "E0610", "xg.maps is read where nothing has written it"},
     {"        elect map.set yg.map -> yg.maps[%70], cell work.cell, fresh yg.fresh, at %62, dim [%64, %66], pitch "
      "[%65]\n",
-     "", "E0610", "yg.maps is read where not every byte is certain to have been written"},
+     "", "E0610", "yg.maps is read where nothing has written it"},
     {"xg.maps[%34], cell", "xg.maps[0], cell", "E06", "xg.maps is"},
     {"by xg.maps[%36]", "by xg.maps[0]", NULL, NULL}, /* each run begins at slot 0, and one load is ahead */
     {"by yg.maps[%71]", "by yg.maps[1]", "E06", "yg.maps is"},

@@ -242,6 +242,13 @@ static bool covered_by_any(Verifier *v, const Place *p, uint32_t j, ByteRange *a
     return covered(v, p, r, at->meets.v, at->meets.n, ws);
 }
 
+static bool any_write(const Place *p)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->all[i].write) return true;
+    return false;
+}
+
 static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)
 {
     const Access *r = &p->all[j];
@@ -251,16 +258,17 @@ static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)
         for (uint32_t i = 0; i < ws->n; i++) verify_depends(v, ws->v[i], r, false);
         return;
     }
-    Diag *g = verify_refuse(v, E0610, r->op,
-                            "%s is read where not every byte is certain to have been written: bytes %s .. %s",
-                            v->k->bufs.v[r->at.buf].name, verify_form_text(v, r->at.lo), verify_form_text(v, r->at.hi));
+    bool any = any_write(p);
+    Diag *g = verify_refuse(v, E0610, r->op, "%s is read where %s: bytes %s .. %s", v->k->bufs.v[r->at.buf].name,
+                            any ? "not every byte is certain to have been written" : "nothing has written it",
+                            verify_form_text(v, r->at.lo), verify_form_text(v, r->at.hi));
     uint32_t said = UINT32_MAX;
     for (uint32_t i = 0; i < p->n; i++) {
         if (!p->all[i].write || p->all[i].op == said) continue;
         said = p->all[i].op;
         verify_also(v, g, said, "writes a part of it, or under a condition, or not certainly before");
     }
-    if (g) diag_fix(v->diags, g, "write all that is read, on every way that leads here");
+    if (g) diag_fix(v->diags, g, any ? "write all that is read, on every way that leads here" : "move something into it before");
 }
 
 static void find_writings(Verifier *v, Place *p)
