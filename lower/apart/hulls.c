@@ -173,29 +173,14 @@ static bool by_indices(Lower *L, const TensorAccess *a)
     return !(depends & DEP_DATA);
 }
 
-static bool agrees_in(const Axis *x, const Atom *index, uint32_t n)
-{
-    bool any = false;
-    for (int i = 0; x->agree && i < x->agree->n; i++)
-        for (uint32_t l = 0; l < n; l++) any |= x->agree->index[i] == index[l];
-    return any;
-}
-
-static bool mentions_any(Lower *L, Poly p, const Atom *index, uint32_t n)
-{
-    bool any = false;
-    for (uint32_t l = 0; l < n; l++) any |= domain_mentions(L->d, p, index[l]);
-    return any;
-}
-
 /* With those of `to` in the place of its loops from the n-th on, and of `team` in the place of its team's indices (NULL: they stay).
- * Nothing is known of them. */
+ * Nothing is known of them, and what the conditions around it say is left out. */
 static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to, const Atom *team)
 {
     Atom from[LOOPS_MAX + TEAM_MAX], other[LOOPS_MAX + TEAM_MAX];
     uint32_t renamed = x->loops.n - n;
-    bool ok = renamed <= LOOPS_MAX;
-    if (!ok) return false;
+    bool ok = true;
+    if (renamed > LOOPS_MAX) return false;
     OpenLoop *loops = arena_array(L->a, OpenLoop, x->loops.n);
     for (uint32_t i = 0; i < x->loops.n; i++) {
         loops[i] = i < n ? x->loops.v[i] : to[i - n];
@@ -214,7 +199,7 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
     for (uint32_t i = 0; i < x->axes.n; i++) {
         Axis *at = &axes[naxes];
         *at = x->axes.v[i];
-        if (agrees_in(at, from, renamed)) continue; /* that means nothing where they differ */
+        if (at->agree) continue; /* it may mean nothing where they differ */
         naxes++;
         Poly *of[] = {&at->unit, &at->from, &at->start, &at->extent};
         for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
@@ -222,13 +207,8 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
             ok &= !of[k]->bad;
         }
     }
-    TensorAccess all = *x;
     memset(&x->known, 0, sizeof x->known);
-    for (uint32_t i = 0; i < all.known.n; i++)
-        if (!mentions_any(L, all.known.v[i].number, from, renamed)) vec_push(L->a, &x->known, all.known.v[i]);
     memset(&x->holds, 0, sizeof x->holds);
-    for (uint32_t i = 0; i < all.holds.n; i++)
-        if (!mentions_any(L, all.holds.v[i], from, renamed)) vec_push(L->a, &x->holds, all.holds.v[i]);
     x->loops.v = loops;
     x->axes.v = axes;
     x->axes.n = naxes;
