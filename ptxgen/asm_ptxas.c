@@ -1,5 +1,6 @@
-/* ptxas as a process: private files in a folder of their own, no shell, everything removed in all cases. */
-#define _POSIX_C_SOURCE 200809L
+/* ptxas as a process, without a shell. Its files are in memory and have no names of their own: whatever ends this
+ * process, nothing of them stays. */
+#define _GNU_SOURCE /* memfd_create() */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +18,14 @@
 
 extern char **environ;
 
+/* ptxas has the log as 1 and 2, and opens the others by their names in /proc. */
+enum { FILE_PTX, FILE_CUBIN, FILE_LOG, FILES, CHILD_PTX = 3, CHILD_CUBIN, CHILD_FILES };
+#define CHILD_PTX_PATH "/proc/self/fd/3"
+#define CHILD_CUBIN_PATH "/proc/self/fd/4"
+
 typedef struct Job {
-    char *dir, *ptx, *cubin, *log; /* NULL until made */
-    int fd;                        /* open file, -1: none */
-    jmp_buf *outer, fail;          /* a failing allocation passes by here */
+    int fd[FILES];        /* -1: not made yet */
+    jmp_buf *outer, fail; /* a failing allocation passes by here */
 } Job;
 
 /* ---- finding the program ---- */
@@ -64,65 +70,50 @@ static const char *find_ptxas(AsmRun *r)
 
 static void clean(Job *j)
 {
-    if (j->fd >= 0) close(j->fd);
-    j->fd = -1;
-    if (j->dir == NULL) return;
-    unlink(j->ptx);
-    unlink(j->cubin);
-    unlink(j->log);
-    rmdir(j->dir);
-    j->dir = NULL;
+    for (int i = 0; i < FILES; i++)
+        if (j->fd[i] >= 0) close(j->fd[i]);
 }
 
-static bool make_folder(AsmRun *r, Job *j)
+/* Above the child's numbers, which are made from these one after the other. */
+static bool make_files(Job *j)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = arena_printf(r->arena, "%s/tilecc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    j->ptx = arena_printf(r->arena, "%s/tile.ptx", dir); /* names before the folder: making them can fail */
-    j->cubin = arena_printf(r->arena, "%s/tile.cubin", dir);
-    j->log = arena_printf(r->arena, "%s/log", dir);
-    if (mkdtemp(dir) == NULL) return false;
-    size_t n = strlen(dir);
-    memcpy(j->ptx, dir, n);
-    memcpy(j->cubin, dir, n);
-    memcpy(j->log, dir, n);
-    j->dir = dir;
+    for (int i = 0; i < FILES; i++) {
+        int fd = memfd_create("ptxas", MFD_CLOEXEC);
+        if (fd < 0) return false;
+        j->fd[i] = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FILES);
+        int e = errno;
+        close(fd);
+        errno = e;
+        if (j->fd[i] < 0) return false;
+    }
     return true;
 }
 
-static bool write_file(Job *j, const char *path, const char *s, size_t n)
+static bool write_file(int fd, const char *s, size_t n)
 {
-    j->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (j->fd < 0) return false;
     while (n) {
-        ssize_t k = write(j->fd, s, n);
+        ssize_t k = write(fd, s, n);
         if (k < 0 && errno == EINTR) continue;
         if (k <= 0) return false;
         s += k;
         n -= (size_t)k;
     }
-    int fd = j->fd;
-    j->fd = -1;
-    return close(fd) == 0;
+    return true;
 }
 
-/* The whole file, with a 0 behind it; NULL if it can't be read. */
-static char *read_file(AsmRun *r, Job *j, const char *path, size_t *size)
+/* The whole file, with a 0 behind it. */
+static char *read_file(AsmRun *r, int fd, size_t *size)
 {
     struct stat st;
-    j->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (j->fd < 0) return NULL;
-    if (fstat(j->fd, &st) != 0 || st.st_size < 0) st.st_size = 0;
+    if (fstat(fd, &st) != 0 || st.st_size < 0) st.st_size = 0;
     size_t n = (size_t)st.st_size, at = 0;
     char *s = arena_alloc(r->arena, n + 1);
     while (at < n) {
-        ssize_t k = read(j->fd, s + at, n - at);
+        ssize_t k = pread(fd, s + at, n - at, (off_t)at);
         if (k < 0 && errno == EINTR) continue;
         if (k <= 0) break;
         at += (size_t)k;
     }
-    close(j->fd);
-    j->fd = -1;
     *size = at;
     return s;
 }
@@ -130,14 +121,16 @@ static char *read_file(AsmRun *r, Job *j, const char *path, size_t *size)
 /* ---- running ---- */
 
 /* 0 and the exit status, or an errno. Status -1: a host that ignores SIGCHLD has collected the child already. */
-static int run(const char *const *argv, const char *log, int *status)
+static int run(const char *const *argv, const Job *j, int *status)
 {
     posix_spawn_file_actions_t actions;
     int e = posix_spawn_file_actions_init(&actions);
     if (e) return e;
     e = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!e) e = posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (!e) e = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (!e) e = posix_spawn_file_actions_adddup2(&actions, j->fd[FILE_LOG], 1);
+    if (!e) e = posix_spawn_file_actions_adddup2(&actions, j->fd[FILE_LOG], 2);
+    if (!e) e = posix_spawn_file_actions_adddup2(&actions, j->fd[FILE_PTX], CHILD_PTX);
+    if (!e) e = posix_spawn_file_actions_adddup2(&actions, j->fd[FILE_CUBIN], CHILD_CUBIN);
     pid_t pid = 0;
     char *args[8];
     size_t n = 0;
@@ -156,34 +149,29 @@ static int run(const char *const *argv, const char *log, int *status)
 
 static AsmOutcome broken(AsmRun *r, const char *what, int e)
 {
-    char text[128] = "";
-    if (strerror_r(e, text, sizeof text) != 0) text[0] = 0;
-    r->message = arena_printf(r->arena, "%s: %s", what, text);
+    r->message = arena_printf(r->arena, "%s: %s", what, strerror(e));
     return ASM_BROKEN;
 }
 
 static AsmOutcome run_job(AsmRun *r, Job *j, const char *ptxas)
 {
-    if (!make_folder(r, j)) return broken(r, "no temporary folder for ptxas", errno);
-    if (!write_file(j, j->ptx, r->ptx, r->size))
-        return broken(r, "the PTX can't be written to a temporary file", errno);
+    if (!make_files(j) || !write_file(j->fd[FILE_PTX], r->ptx, r->size))
+        return broken(r, "no file in memory for ptxas", errno);
     const char *argv[8];
     size_t n = 0;
     argv[n++] = ptxas;
     argv[n++] = arena_printf(r->arena, "-arch=%s", r->opt->arch);
     if (r->opt->lineinfo) argv[n++] = "-lineinfo";
-    argv[n++] = j->ptx;
+    argv[n++] = CHILD_PTX_PATH;
     argv[n++] = "-o";
-    argv[n++] = j->cubin;
+    argv[n++] = CHILD_CUBIN_PATH;
     argv[n] = NULL;
-    int status = 0, e = run(argv, j->log, &status);
+    int status = 0, e = run(argv, j, &status);
     if (e) return broken(r, arena_printf(r->arena, "%s can't be started", ptxas), e);
     size_t size = 0;
-    const char *log = read_file(r, j, j->log, &size);
-    r->log = log ? log : "";
-    size = 0;
-    char *cubin = read_file(r, j, j->cubin, &size);
-    if (status <= 0 && cubin && size) {
+    r->log = read_file(r, j->fd[FILE_LOG], &size);
+    char *cubin = read_file(r, j->fd[FILE_CUBIN], &size);
+    if (status <= 0 && size) {
         r->cubin = cubin;
         r->cubin_size = size;
         return ASM_DONE;
@@ -216,7 +204,7 @@ AsmOutcome asm_ptxas(AsmRun *r)
     if (ptxas == NULL) return ASM_ABSENT;
     r->assembler = arena_printf(r->arena, "ptxas (%s)", ptxas);
     Job *j = arena_new(r->arena, Job);
-    j->fd = -1;
+    for (int i = 0; i < FILES; i++) j->fd[i] = -1;
     return run_and_clean(r, j, ptxas);
 }
 

@@ -33,6 +33,23 @@ TILECC_PTXAS="$work/refuses" expect 4 'no thanks' -v --assembler=ptxas good.tile
 rm -f refuses
 only_files
 
+# One that can't be started.
+: >empty
+chmod +x empty
+TILECC_PTXAS="$work/empty" expect 4 "/empty can't be started: Exec format error$" --assembler=ptxas good.tile -o x.cubin
+rm -f empty
+only_files
+
+# What ends the compiler while its assembler runs leaves nothing either.
+mkdir tmp
+printf '#!/bin/sh\nkill -9 $PPID\n' >kills
+chmod +x kills
+(TMPDIR="$work/tmp" TILECC_PTXAS="$work/kills" "$TILECC" --assembler=ptxas good.tile -o x.cubin) >/dev/null 2>&1
+[ $? = 137 ] || fail "the assembler does not end the compiler"
+rmdir tmp || fail "the assembler's files stay behind"
+rm -rf kills tmp
+only_files
+
 if [ -n "${TILECC_NVJITLINK:-}" ]; then
     expect 0 'assembled by nvJitLink' -v --assembler=nvjitlink good.tile -o x.cubin
 fi
