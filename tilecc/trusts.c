@@ -45,6 +45,18 @@ static bool less(int64_t a, int64_t b, tile_type type)
     return type == TILE_U64 ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
+/* "[2, 5]", of element i; from malloc. */
+static char *place(const RunArg *a, size_t i)
+{
+    char *text = copy_text("]", 1);
+    for (int d = a->param.rank; d-- > 0; i /= (size_t)a->shape[d]) {
+        char *longer = printed("%s%zu%s", d ? ", " : "[", i % (size_t)a->shape[d], text);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 /* The tensor's elements, from malloc; NULL: after a complaint, with its exit code. */
 static unsigned char *elements(const RunArg *a, tile_device *d, int *code)
 {
@@ -83,13 +95,19 @@ static int by_row(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Elements that are a row of no other tensor may be equal. */
+/* Elements that are a row of no other tensor may be equal. A view may have taken all dimensions but the last for one. */
 static int64_t most_rows(const RunArgs *args, const RunArg *index)
 {
     int64_t most = 0;
-    for (size_t i = 0; i < args->n; i++)
-        for (int d = 0; &args->v[i] != index && !args->v[i].param.is_scalar && d < args->v[i].param.rank; d++)
-            if (args->v[i].shape[d] > most) most = args->v[i].shape[d];
+    for (size_t i = 0; i < args->n; i++) {
+        const RunArg *a = &args->v[i];
+        int64_t rows = 1;
+        for (int d = 0; a != index && a->bytes && !a->param.is_scalar && d < a->param.rank; d++) {
+            if (a->shape[d] > most) most = a->shape[d];
+            if (rows > most) most = rows;
+            rows *= a->shape[d];
+        }
+    }
     return most;
 }
 
@@ -105,8 +123,10 @@ static int check_distinct(const RunArg *a, const unsigned char *data, size_t siz
     qsort(p, n, sizeof *p, by_row);
     for (size_t i = 1; i < n && code == EXIT_OK; i++) {
         if (p[i].row != p[i - 1].row) continue;
-        complain("E1162: the kernel trusts distinct(%s), but %s[%zu] and %s[%zu] are both %" PRId64, a->name, a->name,
-                 p[i - 1].at, a->name, p[i].at, p[i].row);
+        char *one = place(a, p[i - 1].at), *two = place(a, p[i].at);
+        complain("E1162: the kernel trusts distinct(%s), but %s%s and %s%s are both %" PRId64, a->name, a->name, one, a->name, two, p[i].row);
+        free(one);
+        free(two);
         code = exit_code_of(TILE_ERROR_CHECK);
     }
     free(p);

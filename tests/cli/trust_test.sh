@@ -39,6 +39,21 @@ scatter 2 'E1162: the kernel trusts distinct.to., but to.1. and to.4. are both 0
 [ ! -e out.npy ] || fail "an untrue trust, but an output"
 expect 1 'trusted, not checked: distinct.to.' run --device=sim scatter.tile x=f32[6,64] to=to.npy y=f32[8,64]:out.npy
 
+# A view of more rows than any dimension has; an index tensor of two dimensions.
+cat >flat.tile <<'TILE'
+kernel flat(x: global f32[2, 3, 16], to: global s32[2, 3], y: global f32[12, 10, 16]) trust distinct(to) {
+    view rows = y : f32[120, 16];
+    pipeline (b, r) in (2, 3) across grid {
+        shared row: f32[16];
+        move x[b, r, :] -> row via bulk;
+        move row -> rows[to[b, r], :] via bulk;
+    }
+}
+TILE
+numbers to.npy 3 0 107 5 107 6
+LC_ALL=C sed 's/(6,), }  /(2, 3), }/' to.npy >two.npy
+expect 2 'E1162: the kernel trusts distinct.to., but to.0, 2. and to.1, 1. are both 107$' $sim --check-trust flat.tile x=f32[2,3,16] to=two.npy y=f32[12,10,16]:out.npy
+
 cat >any.tile <<'TILE'
 kernel any(x: global f32[4, 64], to: global s32[4], y: global f32[8, 64]) grid (4) {
     shared row: f32[64];
