@@ -23,6 +23,8 @@ typedef struct RunOptions {
 
 /* Returns an exit code. Output files appear all or none, after a launch that succeeded. */
 int command_run(const RunOptions *opt);
+/* The simulator's trace=FILE in a device's name, which takes the rest of it; NULL: none. */
+const char *trace_in_name(const char *device);
 
 /* tilecc tune x.tile[:kernel] name=argument .. SIZE=number SIZE=least..most */
 typedef struct TuneOptions {

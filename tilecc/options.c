@@ -112,7 +112,7 @@ static bool read_ptx_version(CommandLine *c, const char *text)
 static bool read_count(const char *option, const char *text, int *out)
 {
     size_t digits = strspn(text, "0123456789");
-    if (digits > 0 && digits < 7 && !text[digits]) *out = (int)strtol(text, NULL, 10);
+    *out = digits > 0 && digits < 7 && !text[digits] ? (int)strtol(text, NULL, 10) : 0;
     if (*out > 0) return true;
     complain("%s needs a number from 1 to 999999, not '%s'", option, text);
     return false;
@@ -124,7 +124,8 @@ static bool read_bytes(const char *option, const char *text, double *out)
     size_t digits = strspn(text, "0123456789");
     const char *unit = strchr("KMG", text[digits]);
     int shift = text[digits] ? 10 * (int)(unit ? strcspn("KMG", unit) + 1 : 0) : 0;
-    if (digits > 0 && digits < 13 && (!text[digits] || (unit && !text[digits + 1]))) *out = strtod(text, NULL) * (double)(1u << shift);
+    bool good = digits > 0 && digits < 13 && (!text[digits] || (unit && !text[digits + 1]));
+    *out = good ? strtod(text, NULL) * (double)(1u << shift) : 0;
     if (*out > 0) return true;
     complain("%s needs bytes, such as 64K or 256M, not '%s'", option, text);
     return false;
@@ -400,27 +401,40 @@ static bool suits_simulator(const CommandLine *c)
     bool any = false, fuzz = (mode && strcmp(mode, "fuzz") == 0) || (device && strstr(device, "fuzz"));
     for (size_t i = 0; i < sizeof c->sim / sizeof c->sim[0]; i++) any |= c->sim[i] != NULL;
     if (any && !names_simulator(device)) complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
+    else if (c->sim[OPT_TRACE - OPT_SIM] && trace_in_name(device)) complain("--trace=%s: --device=%s has a trace already", c->sim[OPT_TRACE - OPT_SIM], device);
     else if (schedules && !fuzz) complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
     else return true;
     return false;
 }
 
-/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7". From malloc; NULL: none was given. */
+static void append(char **name, const char *word, const char *value)
+{
+    size_t n = strlen(*name);
+    bool begun = n && ((*name)[n - 1] == ':' || (*name)[n - 1] == ',');
+    char *longer = printed("%s%s%s%s", *name, begun ? "" : strchr(*name, ':') ? "," : ":", word, value);
+    free(*name);
+    *name = longer;
+}
+
+/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7"; trace= takes the rest. From malloc; NULL: none
+ * was given. */
 static char *name_simulator(const CommandLine *c)
 {
     static const char *const WORDS[] = {"", "seed=", "schedules=", "trace=", "steps=", "bytes=", "seconds="};
-    static const int ORDER[] = {0, 1, 2, 4, 5, 6, 3}; /* trace= takes the rest */
-    const char *device = c->run.device, *with = device && strchr(device, ':') ? "," : ":";
-    char *name = NULL;
-    if (c->run.check_trust && names_simulator(device)) name = printed("%s%strust", device ? device : "sim", with);
+    static const int ORDER[] = {0, 1, 2, 4, 5, 6, 3};
+    const char *device = c->run.device ? c->run.device : "sim", *trace = trace_in_name(device);
+    bool any = c->run.check_trust && names_simulator(device);
+    char *name = copy_text(device, trace ? (size_t)(trace - device) : strlen(device));
+    if (any) append(&name, "trust", "");
     for (size_t k = 0; k < sizeof ORDER / sizeof ORDER[0]; k++) {
-        int i = ORDER[k];
-        if (!c->sim[i]) continue;
-        char *longer = printed("%s%s%s%s", name ? name : device ? device : "sim", name ? "," : with, WORDS[i], c->sim[i]);
-        free(name);
-        name = longer;
+        const char *value = c->sim[ORDER[k]];
+        if (value) append(&name, WORDS[ORDER[k]], value);
+        any |= value != NULL;
     }
-    return name;
+    if (any && trace) append(&name, trace, "");
+    if (any) return name;
+    free(name);
+    return NULL;
 }
 
 static int run(CommandLine *c, int n, char **arguments)

@@ -26,13 +26,12 @@ static int failed(tile_status s, const tile_error *e)
     return exit_code_of(s);
 }
 
-/* The simulator's trace=FILE in a device's name, which takes the rest; NULL: none. */
-static const char *trace_file(const char *device)
+const char *trace_in_name(const char *device)
 {
     if (!device || strncmp(device, "sim:", 4) != 0) return NULL;
     for (const char *p = device + 4; p; p = strchr(p, ',')) {
         if (*p == ',') p++;
-        if (strncmp(p, "trace=", 6) == 0) return p + 6;
+        if (strncmp(p, "trace=", 6) == 0) return p;
     }
     return NULL;
 }
@@ -40,7 +39,8 @@ static const char *trace_file(const char *device)
 /* Nothing that is written may be a file that is read, but for a tensor's own file in name=x.npy:x.npy. */
 static int check_outputs(const Run *r, const char *const *inputs, size_t n)
 {
-    const char *trace = trace_file(r->opt->device);
+    const char *trace = trace_in_name(r->opt->device);
+    if (trace) trace += strlen("trace=");
     const char **outputs = must_alloc((r->typed.n + 1) * sizeof *outputs);
     size_t k = 0;
     if (trace) outputs[k++] = trace;

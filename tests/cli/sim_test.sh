@@ -75,6 +75,11 @@ contains t.json 'group 1 seen'
 if command -v python3 >/dev/null 2>&1; then
     python3 -c 'import json; json.load(open("t.json"))' || fail "the trace is no JSON"
 fi
+# The device's name may have one, which takes the rest of it.
+rm -f t.json out.npy
+sim 0 '' copy.tile --device=sim:trace=t.json --seed=3 --sim=check
+contains t.json '"traceEvents"'
+sim 2 '.-trace=u.json: --device=sim:trace=t.json has a trace already' copy.tile --device=sim:trace=t.json --trace=u.json
 rm -f t.json out.npy
 sim 3 "E1202: can't write the trace /dev/full: No space" copy.tile --sim=check --trace=/dev/full
 [ -c /dev/full ] || fail '/dev/full was replaced'

@@ -230,6 +230,7 @@ expect 2 'a size is a number, a range' tune copy.tile:copy M=64..8 -Wno-performa
 expect 2 'a size is a number, a range' tune copy.tile:copy M=0 -Wno-performance
 expect 2 'a size is a number, a range' tune copy.tile:copy M=N -Wno-performance
 expect 2 '.most needs bytes' tune copy.tile:copy --most=64X
+expect 2 ".most needs bytes, such as 64K or 256M, not 'x'" tune copy.tile:copy --most=64K --most=x
 expect 2 'compiled already' tune x.ptx -o found
 expect 2 'E1124' tune copy.tile:copy M=16..64 N=7 -o found --plot=off -Wno-performance
 expect 2 'would replace the input' tune copy.tile:copy M=64 -o copy.tile
