@@ -4,6 +4,7 @@
 #ifndef TILECC_CLI_H
 #define TILECC_CLI_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -90,6 +91,10 @@ const char *compiled_kind(const char *text, size_t size);
 
 /* All or nothing: each file appears under its name complete, or not at all. false after a complaint. */
 bool write_files(const OutFile *files, size_t n);
+/* Signals that end the program go to `by`, the first of them, but for those that are ignored; then all is as it was before. */
+enum { ENDINGS = 3 };
+void watch_signals(void (*by)(int), struct sigaction before[ENDINGS]);
+void leave_signals(const struct sigaction before[ENDINGS]);
 /* false after a complaint: an output is also an input, or two outputs are one file. "-" is standard input or output. */
 bool outputs_are_apart(const char *const *outputs, size_t n, const char *const *inputs, size_t ninputs);
 /* Before what takes long: false after a complaint. "-" is standard output. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -239,9 +238,23 @@ typedef struct Pending {
     char *path, *volatile temp;
 } Pending;
 
-/* Signals that end the program remove what it has under construction. */
-enum { ENDINGS = 3 };
 static const int endings[ENDINGS] = {SIGHUP, SIGINT, SIGTERM};
+
+void watch_signals(void (*by)(int), struct sigaction before[ENDINGS])
+{
+    struct sigaction action = {.sa_handler = by, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < ENDINGS; i++) sigaddset(&action.sa_mask, endings[i]);
+    for (int i = 0; i < ENDINGS; i++)
+        if (sigaction(endings[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN) sigaction(endings[i], &action, NULL);
+}
+
+void leave_signals(const struct sigaction before[ENDINGS])
+{
+    for (int i = 0; i < ENDINGS; i++) sigaction(endings[i], &before[i], NULL);
+}
+
+/* They remove what it has under construction. */
 static struct {
     const Pending *volatile files;
     volatile size_t n;
@@ -252,23 +265,6 @@ static void interrupted(int which)
     for (size_t i = 0; i < unfinished.n; i++)
         if (unfinished.files[i].temp) unlink(unfinished.files[i].temp);
     raise(which); /* its default action, when this returns: SA_RESETHAND */
-}
-
-static void watch_signals(const Pending *files, size_t n, struct sigaction before[ENDINGS])
-{
-    struct sigaction by = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&by.sa_mask);
-    for (int i = 0; i < ENDINGS; i++) sigaddset(&by.sa_mask, endings[i]);
-    unfinished.files = files;
-    unfinished.n = n;
-    for (int i = 0; i < ENDINGS; i++)
-        if (sigaction(endings[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN) sigaction(endings[i], &by, NULL);
-}
-
-static void leave_signals(const struct sigaction before[ENDINGS])
-{
-    for (int i = 0; i < ENDINGS; i++) sigaction(endings[i], &before[i], NULL);
-    unfinished.n = 0;
 }
 
 /* Its file and its name come as one. */
@@ -335,7 +331,9 @@ bool write_files(const OutFile *files, size_t n)
     struct sigaction before[ENDINGS];
     Pending *pending = must_alloc(n * sizeof *pending);
     for (size_t i = 0; i < n; i++) pending[i] = (Pending){NULL, NULL};
-    watch_signals(pending, n, before);
+    unfinished.files = pending;
+    unfinished.n = n;
+    watch_signals(interrupted, before);
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
         if (strcmp(files[i].path, "-") == 0) {
@@ -360,6 +358,7 @@ bool write_files(const OutFile *files, size_t n)
     for (size_t i = 0; i < n; i++)
         if (pending[i].temp) unlink(pending[i].temp);
     leave_signals(before);
+    unfinished.n = 0;
     for (size_t i = 0; i < n; i++) {
         free(pending[i].temp);
         free(pending[i].path);

@@ -19,7 +19,7 @@ typedef struct Check { /* a line of results */
 
 typedef struct Case { /* a file */
     char *path, *text;
-    pid_t pid;   /* 0: not begun, or over */
+    pid_t pid;   /* of its process and of the group of what that starts; 0: not begun */
     char *work;  /* its folder */
     bool over;
     int ended;   /* how its process ended, as of waitpid() */
@@ -116,8 +116,18 @@ static bool add_path(Cases *c, const char *path)
 
 /* ---- side by side ---- */
 
-static _Noreturn void child(const TestOptions *opt, const Case *c)
+/* The signal that ends it all, once the folders are gone. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int which)
 {
+    stopped = which;
+}
+
+static _Noreturn void child(const TestOptions *opt, const Case *c, const struct sigaction before[ENDINGS])
+{
+    leave_signals(before);
+    setpgid(0, 0);
     const char *slash = strrchr(c->path, '/');
     char *folder = slash ? copy_text(c->path, (size_t)(slash - c->path) + 1) : copy_text(".", 1);
     char *results = joined(c->work, "results"), *why = joined(c->work, "why");
@@ -131,7 +141,7 @@ static _Noreturn void child(const TestOptions *opt, const Case *c)
     _exit(fclose(t.results) == 0 && written ? EXIT_OK : EXIT_ENVIRONMENT);
 }
 
-static bool begin(const TestOptions *opt, Case *c, const char *work, size_t number)
+static bool begin(const TestOptions *opt, Case *c, const char *work, size_t number, const struct sigaction before[ENDINGS])
 {
     char name[32];
     snprintf(name, sizeof name, "%zu", number);
@@ -142,7 +152,8 @@ static bool begin(const TestOptions *opt, Case *c, const char *work, size_t numb
     }
     fflush(NULL);
     c->pid = fork();
-    if (c->pid == 0) child(opt, c);
+    if (c->pid == 0) child(opt, c, before);
+    if (c->pid > 0) setpgid(c->pid, c->pid); /* whichever of the two comes first: what it starts ends with it */
     if (c->pid < 0) complain("can't start a process: %s", strerror(errno));
     return c->pid > 0;
 }
@@ -288,13 +299,13 @@ static void remove_folder(const char *path)
 }
 
 /* Files are shown in their order, each as soon as those in front of it are over. */
-static int test_all(const TestOptions *opt, Cases *c, const char *work, Sums *s)
+static int test_all(const TestOptions *opt, Cases *c, const char *work, Sums *s, const struct sigaction before[ENDINGS])
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t most = opt->jobs > 0 ? (size_t)opt->jobs : cores > 0 ? (size_t)cores : 1, running = 0, next = 0, shown = 0;
-    while (shown < c->n) {
+    while (shown < c->n && !stopped) {
         for (; next < c->n && running < most; next++, running++)
-            if (!begin(opt, &c->v[next], work, next)) return EXIT_ENVIRONMENT;
+            if (!begin(opt, &c->v[next], work, next, before)) return EXIT_ENVIRONMENT;
         int status;
         pid_t pid = waitpid(-1, &status, 0);
         if (pid < 0 && errno == EINTR) continue;
@@ -309,7 +320,18 @@ static int test_all(const TestOptions *opt, Cases *c, const char *work, Sums *s)
         }
         for (; shown < c->n && c->v[shown].over; shown++) show(&c->v[shown], s);
     }
-    return EXIT_OK;
+    return stopped ? EXIT_ENVIRONMENT : EXIT_OK;
+}
+
+/* Of those that still run, before their folders go. */
+static void end_tests(const Cases *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->v[i].pid <= 0 || c->v[i].over) continue;
+        kill(-c->v[i].pid, SIGTERM);
+        while (waitpid(c->v[i].pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
 }
 
 static void free_cases(Cases *c)
@@ -346,8 +368,13 @@ int command_test(const TestOptions *opt)
         complain("can't make a folder in %s: %s", tmp && *tmp ? tmp : "/tmp", strerror(errno));
         code = EXIT_ENVIRONMENT;
     } else if (code == EXIT_OK) {
-        code = test_all(opt, &c, work, &s);
+        struct sigaction before[ENDINGS];
+        watch_signals(stop, before);
+        code = test_all(opt, &c, work, &s, before);
+        end_tests(&c);
         remove_folder(work);
+        leave_signals(before);
+        if (stopped) raise(stopped);
         if (code == EXIT_OK) {
             printf("%zu file%s, %zu check%s: %zu passed, %zu failed", c.n, c.n == 1 ? "" : "s", s.checks, s.checks == 1 ? "" : "s",
                    s.checks - s.failed, s.failed);

@@ -119,6 +119,30 @@ value() { # type, contents, offset, bytes
 "$TILECC" run t/c.tile 'x=u64[32]~some' 'y=u64[32]:y.npy' 2>err
 grep -q 'behind `~` stand the contents' err || fail "unknown contents"
 
+# --update writes what is another file, and hides nothing else that is wrong.
+mkdir both
+cat >both/k.tile <<'END'
+// run: two x=f32[64]~1 y=f32[64] == one y==y.npy
+kernel one(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }
+kernel two(x: global f32[64], y: global f32[64]) { shared t: f32[64]; fill t = 0; move t -> y[0]; }
+END
+code 1 --update both
+has 'elements of y differ'
+hasnt 'there is no y.npy yet'
+[ -s both/y.npy ] || fail "nothing is written"
+
+# What ends the tests ends all that they have started, and leaves no folder.
+mkdir tmp slow
+sed 's|^// run: .*|// run: one x=f32[64]~1 y=f32[64] --sim=fuzz --schedules=1000000|' both/k.tile >slow/k.tile
+TMPDIR=$work/tmp "$TILECC" test slow >out 2>&1 &
+tests=$!
+while [ ! -e tmp/*/0/run ]; do sleep 0.1; done
+kill -TERM $tests
+wait $tests
+[ $? = 143 ] || fail "the tests don't end by the signal"
+rmdir tmp || fail "their folder stays behind"
+rm -rf slow both
+
 # Long files are looked through once.
 mkdir long
 { echo '// run: x=u64[32] y=u64[32]' && cat t/c.tile && yes '' | head -n 400000; } >long/c.tile
