@@ -231,13 +231,15 @@ void ptx_init_open(PtxReader *r)
     d->level++;
 }
 
+static uint64_t add_to(uint64_t at, uint64_t n) { return n > UINT64_MAX - at ? UINT64_MAX : at + n; }
+
 /* The next value begins the next row, whatever is missing in this one. */
 void ptx_init_close(PtxReader *r)
 {
     PtxDecl *d = &r->decl;
     if (--d->level == 0) return;
     if (d->level <= d->ndims && d->level < BRACKETS_MAX) {
-        d->at = d->starts[d->level] + span(d, d->level);
+        d->at = add_to(d->starts[d->level], span(d, d->level));
     } else if (!d->full) {
         ptx_problem(r, r->cur.line, "more braces than the array has dimensions");
         d->full = true;
@@ -249,7 +251,7 @@ static bool room(PtxReader *r, uint64_t n)
 {
     PtxDecl *d = &r->decl;
     if (d->full) return false;
-    uint64_t end = d->at + n, more = end > d->bytes.n ? end - d->bytes.n : 0;
+    uint64_t end = add_to(d->at, n), more = end > d->bytes.n ? end - d->bytes.n : 0;
     if (!d->open_dim && end > d->var->bytes) {
         ptx_problem(r, r->cur.line, "more initial values than `%.*s` has elements", shown(d->var->name), d->var->name);
         d->full = true;
@@ -309,6 +311,14 @@ PtxReloc ptx_reloc(PtxWord w, const char *name, bool generic)
 void ptx_no_difference(PtxReader *r)
 {
     ptx_problem(r, r->cur.line, "a name takes an offset by `+` alone: `name+-8` for `name-8`");
+}
+
+PtxReloc ptx_moved(PtxReader *r, PtxReloc reloc, PtxConst by, bool minus)
+{
+    int64_t v;
+    ptx_integer(r, by, &v);
+    reloc.addend = (int64_t)(minus ? (uint64_t)reloc.addend - (uint64_t)v : (uint64_t)reloc.addend + (uint64_t)v);
+    return reloc;
 }
 
 /* PTX ISA, Initializers: 0xFF(name), 0xFF00(name), ..: one byte of the address. */

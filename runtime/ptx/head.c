@@ -81,12 +81,12 @@ void ptx_file(PtxReader *r, PtxConst number, const char *path)
     r->module->files.v[n] = path;
 }
 
-static uint32_t clipped(PtxConst c)
+uint32_t ptx_clipped(PtxConst c)
 {
     return (uint64_t)c.value > UINT32_MAX ? UINT32_MAX : (uint32_t)c.value;
 }
 
 void ptx_loc(PtxReader *r, PtxConst file, PtxConst line, PtxConst column)
 {
-    r->place = (PtxPlace){clipped(file), clipped(line), clipped(column)};
+    r->place = (PtxPlace){ptx_clipped(file), ptx_clipped(line), ptx_clipped(column)};
 }

@@ -169,6 +169,7 @@ __attribute__((format(printf, 5, 6)))
 void ptx_defect(PtxReader *r, PtxDefectKind kind, uint32_t line, uint32_t column, const char *fmt, ...);
 void ptx_syntax_error(PtxReader *r, const bool *expected);
 const char *ptx_token_name(int kind);      /* as in the grammar */
+const char *ptx_type_word(PtxType t);      /* ".u32" */
 int ptx_shown(const char *text, size_t n); /* bytes of a name or token to show in a message */
 
 /* ---- names: names.c ---- */
@@ -198,6 +199,7 @@ void ptx_target_option(PtxReader *r, PtxWord w);
 void ptx_nothing(PtxReader *r); /* a `;` alone */
 void ptx_address_size(PtxReader *r, PtxConst bits);
 void ptx_file(PtxReader *r, PtxConst number, const char *path);
+uint32_t ptx_clipped(PtxConst c); /* at most UINT32_MAX */
 void ptx_loc(PtxReader *r, PtxConst file, PtxConst line, PtxConst column);
 void ptx_alias(PtxReader *r, PtxWord name, PtxWord of);
 void ptx_targets(PtxReader *r, uint32_t list);
@@ -217,6 +219,7 @@ void ptx_init_value(PtxReader *r, PtxConst c);
 void ptx_init_address(PtxReader *r, const PtxReloc *reloc);
 void ptx_init_attribute(PtxReader *r); /* name = value of a .texref */
 PtxReloc ptx_masked(PtxReader *r, PtxConst mask, PtxReloc reloc);
+PtxReloc ptx_moved(PtxReader *r, PtxReloc reloc, PtxConst by, bool minus);
 PtxReloc ptx_reloc(PtxWord w, const char *name, bool generic);
 void ptx_no_difference(PtxReader *r); /* name - 8 */
 void ptx_decl_param(PtxReader *r);

@@ -214,10 +214,10 @@ symbol: name
 name: WORD                              { $$ = ptx_reloc($1, ptx_text(r, $1), false); }
     | WORD "(" WORD ")"                 { $$ = ptx_reloc($3, ptx_text(r, $3), true); }
     ;
-sum: name "+" expr                      { $$ = $1; $$.addend = $3.value; }
+sum: name "+" expr                      { $$ = ptx_moved(r, $1, $3, false); }
    | name "-" expr                      { $$ = $1; ptx_no_difference(r); }
-   | sum "+" expr                       { $$ = $1; $$.addend = (int64_t)((uint64_t)$1.addend + (uint64_t)$3.value); }
-   | sum "-" expr                       { $$ = $1; $$.addend = (int64_t)((uint64_t)$1.addend - (uint64_t)$3.value); }
+   | sum "+" expr                       { $$ = ptx_moved(r, $1, $3, false); }
+   | sum "-" expr                       { $$ = ptx_moved(r, $1, $3, true); }
    ;
 
 /* ---- functions ---- */
@@ -243,8 +243,8 @@ tail: %empty
 integers: %empty                        { r->nnumbers = 0; }
         | some_integers
         ;
-some_integers: INT                      { r->numbers[0] = (uint32_t)$1.value; r->nnumbers = 1; }
-             | some_integers "," INT    { if (r->nnumbers < 3) r->numbers[r->nnumbers++] = (uint32_t)$3.value; }
+some_integers: INT                      { r->numbers[0] = ptx_clipped($1); r->nnumbers = 1; }
+             | some_integers "," INT    { if (r->nnumbers < 3) r->numbers[r->nnumbers++] = ptx_clipped($3); }
              ;
 params: %empty
       | some_params
@@ -337,7 +337,7 @@ addresses: ref                          { $$ = r->stack.n; ptx_push(r, $1); }
 expr: INT
     | FLOAT
     | "(" expr ")"                      { $$ = $2; }
-    | "(" TYPE ")" expr %prec UNARY     { $$ = ptx_cast(r, $2 == PTX_U64 ? ".u64" : ".s64", $4); }
+    | "(" TYPE ")" expr %prec UNARY     { $$ = ptx_cast(r, ptx_type_word($2), $4); }
     | "(" DOT ")" expr %prec UNARY      { $$ = ptx_cast(r, $2, $4); }
     | "-" expr %prec UNARY              { $$ = ptx_unary(r, PT_MINUS, $2); }
     | "+" expr %prec UNARY              { $$ = $2; }

@@ -27,6 +27,11 @@ int ptx_type_bytes(PtxType t)
     return t < PTX_NO_TYPE ? types[t].bytes : 0;
 }
 
+const char *ptx_type_word(PtxType t)
+{
+    return t < PTX_NO_TYPE ? types[t].word : "such a type";
+}
+
 bool ptx_type_find(const char *word, PtxType *out)
 {
     for (PtxType t = PTX_PRED; t < PTX_NO_TYPE; t++)

@@ -161,6 +161,10 @@ static void operand_kinds(void **state)
     instr(state, "mov.b32 %r0, (7 > 3 ? 10 - 2 - 3 : 1) | 8;", "mov.b32", "%r0, 13");
     instr(state, "mov.b32 %r0, -7 / 2 * 10 + -7 % 2;", "mov.b32", "%r0, -31");
     instr(state, "mov.b64 %rd0, (.s64)-1 < 0U ? 1 : 2;", "mov.b64", "%rd0, 2"); /* as unsigned, like C */
+    instr(state, "mov.b64 %rd0, (3 <= 3) + 2 * (3 >= 4) + 4 * (3 == 3) + 8 * (3 != 3) + 16 * (2 && 1) + 32 * (0 || 0) + 64 * (6 & 3);", "mov.b64",
+          "%rd0, 149");
+    instr(state, "mov.b64 %rd0, (1.5 <= 1.5) + 2 * (1.5 >= 2) + 4 * (1.5 == 1.5) + 8 * (1.5 != 2) + 16 * (2.5 > 1) + 32 * (1.5 * 2 / 3 - 1 < 1);",
+          "mov.b64", "%rd0, 61");
     instr(state, "mov.b64 %rd0, -8 >> 1;", "mov.b64", "%rd0, -4");
     instr(state, "mov.b64 %rd0, ~0 ^ !5;", "mov.b64", "%rd0, -1");
     instr(state, "setp.lt.and.s32 %p1|q, %r1, %r2, !%p2;", "setp.lt.and.s32", "|%p1 q|, %r1, %r2, not %p2");
@@ -317,6 +321,18 @@ static void initial_addresses(void **state)
     assert_string_equal(p->relocs[2].name, "f");
     assert_null(p->relocs[2].var);
     says(state, ".global .u64 p = nothing;", "1: the name `nothing` is not declared\n");
+    says(state, ".global .u64 p = (.u32)1;", "1: constants are cast to .s64 or .u64, not to `.u32`\n");
+    says(state, ".global .f32 p = 1.5 & 2;", "1: this operator works on integers only\n");
+    says(state, ".global .u16 p = 1.5;", "1: a floating-point constant does not fit the type of `p`\n");
+    says(state, ".reg .b32 p = 1;", "1: a register has no initial value\n");
+    says(state, ".global .b8 p[-2];", "1: the size of an array is negative\n");
+    says(state, ".global .b8 p[2][];", "1: only the first dimension of an array may be open\n");
+    says(state, ".global .b8 p<3>;", "1: only registers are declared with `<..>`\n");
+    says(state, ".global .b8 p[2] = {{{1}}};", "1: more braces than the array has dimensions\n");
+    says(state, ".global .b8 a[8];\n.global .u64 p = a+1.5;", "2: a fraction stands where only an integer has a meaning\n");
+    o = read_text(state, ".global .b8 a[64];\n.global .u64 p = a+8+16-4;");
+    assert_string_equal(o.said, "");
+    assert_int_equal(o.module->vars.v[1]->relocs[0].addend, 20);
 }
 
 static void functions(void **state)
@@ -328,11 +344,12 @@ static void functions(void **state)
         ".visible .entry k(\n  .param .u64 .ptr .global .align 16 p0,\n  .param .align 64 .b8 p1[128] // map\n)\n"
         ".maxntid 256, 1, 1\n.minnctapersm 2\n.explicitcluster .reqnctapercluster 2\n.pragma \"nounroll\";\n{\n "
         "ret;\n}\n"
-        ".entry r .reqntid 32, 4 { exit; }\n"
+        ".entry r .reqntid 32, 4 { exit; }\n.entry s .reqntid 4294967297 { exit; }\n"
         ".func  (.param .b32 ret) f(.param .b32 a)\n{\n ret;\n}\n.alias g, f;\n"
         ".func (.reg .u32 out) h (.reg .u32 in) { mov.u32 out, in; }\n");
     assert_string_equal(o.said, "");
-    assert_int_equal(o.module->funcs.n, 5);
+    assert_int_equal(o.module->funcs.n, 6);
+    assert_int_equal(func(&o, "s")->reqntid[0], UINT32_MAX);
     const PtxFunc *f = func(&o, "f"), *k = func(&o, "k"),
                   *h = func(&o, "h");
     assert_true(f->has_body); /* the declaration gave way */
@@ -585,6 +602,8 @@ static void limits(void **state)
     says(state, ".global .b8 a[99999999999] = {1};", "1: the initial values of a module have at most 67108864 bytes\n");
     says(state, ".global .u64 a[4611686018427387904];", "1: `a` is larger than 64 bits can address\n");
     says(state, ".global .b8 a[2] = {1,2,3,4};", "1: more initial values than `a` has elements\n");
+    says(state, ".global .b32 a[][1537228672809129301] = {{},{},{},1};", "1: the initial values of a module have at most 67108864 bytes\n");
+    says(state, ".global .b32 a[][2305843009213693951] = {{},{},{},{},{1}};", "1: the initial values of a module have at most 67108864 bytes\n");
     says(state, ".file 70000 \"x\"", "1: the number of a .file is at most 65535\n");
 }
 
