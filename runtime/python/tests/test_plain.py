@@ -63,6 +63,24 @@ def test_errors():
         all_tests.raises(kind, words, f)
 
 
+def test_packed():
+    class Bytes:
+        def __init__(self, *shape):
+            self.data = ctypes.create_string_buffer(shape[0] * shape[1])
+            self.__array_interface__ = {"version": 3, "shape": shape, "typestr": "|u1", "data": (ctypes.addressof(self.data), False), "strides": None}
+
+    k = tilecc.loads("""
+target sm_100a;
+kernel k(x: global b6a16[M, N]) where N % 128 == 0 grid (1) {
+    shared t: b6a16[8, 128];
+    barrier full;
+    move x[0, 0] -> t commit full;
+    wait full;
+}
+""")
+    all_tests.raises(TypeError, "has rows of 97 bytes, which are not whole b6a16 values", lambda: k.k(Bytes(8, 97)))
+
+
 HALVES = """
 kernel halves(src: global s32[M, N] stride [S, 1], a: global s32[M, N] stride [A, 1], b: global s32[M, N] stride [B, 1]) grid (ceil(N, 32), ceil(M, 8)) {
     shared t: s32[8, 32];

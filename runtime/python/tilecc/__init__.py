@@ -246,6 +246,8 @@ class _Bound:
         if p.bits % 8:
             if strides is not None:
                 raise TypeError(f"{self.kernel.name}: argument '{p.name}' holds packed elements, which must be contiguous")
+            if shape[-1] * 8 % p.bits:
+                raise TypeError(f"{self.kernel.name}: argument '{p.name}' has rows of {shape[-1]} bytes, which are not whole {p.type_name} values")
             shape = (*shape[:-1], shape[-1] * 8 // p.bits)
         if strides is not None and any(s < 0 for s in strides):
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' has a negative stride")
