@@ -53,7 +53,7 @@ static bool row_of_zeros(const MapDesc *d)
            d->dim[d->rank - 1] <= DUMMY_ZEROS / map_slice_bytes(d->interleave);
 }
 
-static void make_key(const MapDesc *d, int64_t key[MAP_KEY])
+static void make_key(const MapDesc *d, const MapMemory *memory, int64_t key[MAP_KEY])
 {
     int n = 0;
     memset(key, 0, MAP_KEY * sizeof *key);
@@ -72,6 +72,8 @@ static void make_key(const MapDesc *d, int64_t key[MAP_KEY])
     }
     key[n++] = d->channels;
     key[n++] = d->pixels;
+    key[n++] = (int64_t)memory->bytes;
+    key[n++] = memory->dense;
 }
 
 /* The cached map, or the slot to encode into (*hit false): an unused one, else the one unused for longest. */
@@ -103,7 +105,7 @@ static void add_breach(void *user, const MapBreach *b)
 static bool is_dense(const MapDesc *d)
 {
     for (int i = 0; i + 2 < d->rank; i++)
-        if (d->pitch[i + 1] != 0 && d->pitch[i] / d->pitch[i + 1] != d->dim[i + 1]) return false;
+        if (d->pitch[i + 1] != 0 && (d->pitch[i] / d->pitch[i + 1] != d->dim[i + 1] || d->pitch[i] % d->pitch[i + 1] != 0)) return false;
     int inner = d->rank - 1;
     return d->rank < 2 || (d->pitch[inner - 1] > 0 && d->pitch[inner - 1] == d->dim[inner] * d->pitch[inner]);
 }
@@ -118,15 +120,19 @@ static void print_desc(const MapDesc *d, char *buf, size_t size)
                      d->dim[i], d->pitch[i], d->box[i], d->elem_stride[i]);
 }
 
-static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, void *map, tile_error *err)
+static MapMemory memory_of(const tile_args *a, const MfMap *m, const MapDesc *d)
 {
-    tile_device *dev = a->kernel->module->device;
     const TensorArg *t = &a->tensors[m->tensor];
     MapDesc sized = *d;
     sized.pitch[d->rank - 1] = elem_info((ElemType)a->kernel->mf->tensors.v[m->tensor].type)->global_bits / 8;
-    MapMemory memory = {t->bytes ? t->bytes : t->span, is_dense(&sized)};
+    return (MapMemory){t->bytes ? t->bytes : t->span, is_dense(&sized)};
+}
+
+static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, const MapMemory *memory, void *map, tile_error *err)
+{
+    tile_device *dev = a->kernel->module->device;
     tile_error e;
-    tile_status s = dev->ops->encode_map(dev, d, &memory, map, &e);
+    tile_status s = dev->ops->encode_map(dev, d, memory, map, &e);
     if (s == TILE_OK) return s;
     char desc[512];
     print_desc(d, desc, sizeof desc);
@@ -197,7 +203,8 @@ tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
         if (empty && !replace_empty(a, m, &d, r)) continue;
         int64_t key[MAP_KEY];
         bool hit;
-        make_key(&d, key);
+        MapMemory memory = memory_of(a, m, &d);
+        make_key(&d, &memory, key);
         uint64_t hash = XXH64(key, sizeof key, 0);
         MapSlot *slot = find_slot(&a->slots[(size_t)i * MAP_WAYS], key, hash, &hit);
         if (!hit) {
@@ -205,7 +212,7 @@ tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
             if (map_check(&d, add_breach, &b) > 0 || r->lines > 0)
                 continue;   /* the other maps' breaches are listed too */
             slot->used = 0; /* until it is whole again */
-            s = encode(a, m, &d, slot->map, err);
+            s = encode(a, m, &d, &memory, slot->map, err);
             if (s != TILE_OK) return s;
             memcpy(slot->key, key, sizeof key);
             slot->hash = hash;

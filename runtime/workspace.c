@@ -53,6 +53,7 @@ static tile_status larger(Workspace *w, const CudaApi *api, Room *room, uint64_t
     if (bytes < twice) bytes = twice;
     const char *call;
     CuResult r = memory_of_no_graph(api, (size_t)bytes, false, &all[w->nall], &call);
+    if (r != CU_OK && r != CU_OUT_OF_MEMORY) return cuda_failed(api, err, r, call);
     if (r != CU_OK)
         return fail_rule(err, TILE_ERROR_MEMORY, E1161,
                          "the driver has no %llu bytes for the tensor maps that this launch makes",

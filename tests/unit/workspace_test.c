@@ -100,6 +100,9 @@ static void no_memory_is_said(void **state)
     assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_MEMORY);
     assert_says(w, "E1161");
     assert_says(w, "38400 bytes for the tensor maps that this launch makes");
+    fake.alloc_result = CU_INVALID_VALUE; /* what else the driver has against it: a launch before may have failed */
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_DRIVER);
+    assert_says(w, "cuMemAlloc failed");
     fake.alloc_result = CU_OK;
     room_on(w, 0);
     close_world(w);
