@@ -187,7 +187,7 @@ void walk_fence(Check *c, State *s, uint32_t a, bool one, bool tensor, uint32_t 
 
 static Set told(Generation g, const TreeRing *by, uint32_t e, uint32_t cta)
 {
-    return unheard_of(g, g.r->nevents + by->messages + e, cta);
+    return unheard_of(g, g.r->nevents + 1 + by->messages + e, cta);
 }
 
 void walk_untold(Check *c, State *s, uint32_t ring)

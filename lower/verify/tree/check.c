@@ -96,8 +96,6 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
         }
         if (x->generic) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
     }
-    for (uint32_t i = 0; i < g.r->frees.n; i++)
-        if (marks(g)->released & bit(g.r->frees.v[i].agent)) add_both(said_of(g, i), x);
     for (uint32_t i = 0; i < g.r->hears * ctas; i++) add_both(unheard_of(g, 0, i), x);
     for (uint32_t i = 0; i < g.r->senders.n; i++)
         if (set_has(part_of(g, i), SPOKEN)) add_both(part_of(g, i), x);
@@ -111,6 +109,7 @@ static void access(Check *c, State *s, const TreeAccess *x)
 {
     const TreeRing *r = &c->f.ring[x->ring];
     Generation g = now(c, s, x->ring, x->agent);
+    if (x->event > r->nevents) g = generation(&c->p, s, x->ring, c->f.k->rings.v[x->ring].lag); /* of what is released */
     Set knows = unknown(g, x);
     if (x->astray) fail(c, TREE_COUNT, x->ring, NULL, "which CTA is filled is not known");
     if (has_bytes(x)) beside(c, g, x, knows);
@@ -132,15 +131,21 @@ static bool across_ctas(const IrOp *op)
     return scope && scope->id != IRC_CTA;
 }
 
-/* Its free barrier counts as many as have released generation n - S. */
-static void hears_all(Check *c, const IrOp *op, uint32_t ring, Generation old)
+/* Has the event all its arrivals there, on every path, and no more? */
+static bool has_come(const Check *c, Generation g, uint32_t e, uint32_t t)
 {
-    uint32_t want = c->f.k->bars.v[c->f.k->rings.v[ring].free].count;
-    const uint8_t *freed = freed_of(old);
-    for (uint32_t s = 0; s < c->f.ctas; s++) {
-        TreeWhen when = tree_when(&c->f, op, s);
+    uint32_t want = c->f.k->bars.v[g.r->event[e]].count;
+    return (uint32_t)(FEW_MAX - few_of(g, e)[t]) == want && most_of(g, e)[t] == want;
+}
+
+/* As many have released generation n - S as its free barrier counts, in the generation of that phase. */
+static void hears_all(Check *c, const IrOp *op, uint32_t ring, Generation of)
+{
+    uint32_t e = of.r->nevents;
+    for (uint32_t t = 0; t < c->f.ctas; t++) {
+        TreeWhen when = tree_when(&c->f, op, t);
         if (when == WHEN_OPEN) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
-        if (when == WHEN_ALWAYS && freed[s] && (uint32_t)(FEW_MAX - freed[s]) != want) fail(c, TREE_COUNT, ring, NULL, "its free barrier counts others than release it");
+        if (when == WHEN_ALWAYS && few_of(of, e)[t] && !has_come(c, of, e, t)) fail(c, TREE_COUNT, ring, NULL, "its free barrier counts others than release it");
     }
 }
 
@@ -150,13 +155,6 @@ static bool lacks(Generation g, const uint64_t *s, const uint64_t *t)
     uint64_t any = 0;
     for (uint32_t w = 0; w < g.r->words; w++) any |= s[w] & t[w];
     return any == 0;
-}
-
-/* Has the ring's i-th release of the generation come, on every path? */
-static bool has_come(Generation g, uint32_t i)
-{
-    const TreeRelease *x = &g.r->frees.v[i];
-    return !set_has(unknown_of(g, x->agent, x->from, THE_ONE), frees_bit(g.r, i));
 }
 
 static Set left_of(const Check *c, Generation g, uint32_t cta, int kind)
@@ -169,26 +167,20 @@ static bool waits_there(const Check *c, const IrOp *op, uint32_t t)
     return tree_when(&c->f, op, t) == WHEN_ALWAYS;
 }
 
-/* What the agent of CTA t, and all that have released generation n - S towards it, did not know of that. False: its own CTA's have not. */
-static bool left_over(Check *c, Generation old, uint32_t a, uint32_t t, bool waits)
+/* What the agent of CTA t, and all that have released generation n - S towards it, did not know of that. */
+static void left_over(Check *c, Generation old, uint32_t a, uint32_t t, bool waits)
 {
     const TreeRing *r = old.r;
-    int here = __builtin_popcount(r->releases);
     for (int k = 0; k < KNOWERS; k++) {
         Set left = left_of(c, old, t, k);
         memcpy(left, unknown_of(old, a, t, k), r->words * sizeof *left);
         for (uint32_t w = 0; w < r->words && !r->has_copies; w++) left[w] &= ~r->fences[w];
+        if (waits) meet(old, left, unheard_of(old, r->nevents, t));
     }
-    for (uint32_t i = 0; i < r->frees.n && waits; i++) {
-        if (r->frees.v[i].to != t || !has_come(old, i)) continue;
-        for (int k = 0; k < KNOWERS; k++) meet(old, left_of(c, old, t, k), said_of(old, i));
-        here -= r->frees.v[i].from == t;
-    }
-    return here == 0;
 }
 
-/* Of its own slot a CTA must know enough, if its own agents have all released it. True: where its threads have come together they do, since
- * they have done themselves what is left. */
+/* Of its own slot a CTA must know enough, where it is its own agents that release it; else who touches it finds that it does not. True:
+ * where its threads have come together they do, since they have done themselves what is left. */
 static bool knows_later(Check *c, uint32_t ring, Generation old, uint32_t a, uint32_t t, bool here)
 {
     const TreeRing *r = old.r;
@@ -230,10 +222,14 @@ static void acquire(Check *c, State *s, const IrOp *op)
     uint8_t releases = r->releases;
     bool releaser = releases & bit(a);
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
-    if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
-    if (r->remote & REMOTE_FREE && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
+    if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag));
+    if (r->remote >> r->nevents & 1 && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     if (marks(old)->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
-    for (uint32_t t = 0; t < r->ctas; t++) later += knows_later(c, ring, old, a, t, left_over(c, old, a, t, waits_there(c, op, t)));
+    for (uint32_t t = 0; t < r->ctas; t++) {
+        bool waits = waits_there(c, op, t);
+        left_over(c, old, a, t, waits);
+        later += knows_later(c, ring, old, a, t, !releases || (waits && !(r->remote >> r->nevents & 1)));
+    }
     if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
     if (!releaser && r->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     state_begin(&c->p, s, ring);
@@ -265,13 +261,12 @@ static void await(Check *c, State *s, const IrOp *op)
 {
     uint32_t ring = c->f.at[c->at].ring - 1, e = c->f.at[c->at].event - 1, a = op->agent - 1u;
     Generation g = now(c, s, ring, a);
-    uint32_t want = c->f.k->bars.v[g.r->event[e]].count;
     bool all = true, one = tree_by_one(&c->f, op);
-    for (uint32_t t = 0; t < c->f.ctas; t++) all = all && (uint32_t)(FEW_MAX - few_of(g, e)[t]) == want && most_of(g, e)[t] == want;
+    for (uint32_t t = 0; t < c->f.ctas; t++) all = all && has_come(c, g, e, t);
     if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
     if (g.r->remote >> e & 1 && !across_ctas(op)) fail(c, TREE_BEGUN, ring, NULL, "awaited in the scope of a CTA, where others arrive");
     if (marks(g)->expects[e]) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
-    if (marks(g)->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
+    if (marks(g)->arrived[g.r->nevents] & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
         if (g.r->bare && g.r->remote >> e & 1 && set_has(heard, open_bit(g.r, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
@@ -287,67 +282,65 @@ static void await(Check *c, State *s, const IrOp *op)
     walk_sources_over(c, s, ring, a);
 }
 
-/* One more of so many at a CTA; most: NULL where nobody asks for that. */
-static void arrive(Check *c, uint32_t ring, uint32_t want, uint8_t *few, uint8_t *most)
+/* One more of so many at a CTA. */
+static void arrive(Check *c, uint32_t ring, Generation g, uint32_t e, uint32_t cta)
 {
+    uint32_t count = c->f.k->bars.v[g.r->event[e]].count, want = count < FEW_MAX ? count : FEW_MAX - 1;
+    uint8_t *few = few_of(g, e) + cta, *most = most_of(g, e) + cta;
     if (*few == 0) return; /* there was no generation */
-    if (most && *most >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
-    else if (most) ++*most;
+    if (*most >= want) fail(c, TREE_ONCE, ring, NULL, e == g.r->nevents ? "released again" : "published again");
+    else ++*most;
     if ((uint32_t)(FEW_MAX - *few) < want) --*few;
 }
 
-enum { ARRIVALS = FEW_MAX - 1 };
+/* Has the agent of CTA `from` heard that the last phase of the event in CTA `to` is over? */
+static bool heard_begin(Generation g, uint32_t e, uint32_t a, uint32_t from, uint32_t to)
+{
+    const TreeRing *r = g.r;
+    const uint64_t *unknown = unknown_of(g, a, from, THE_ONE);
+    if (e == r->nevents) return !set_has(unknown, begun_bit(r, to));
+    if (!set_has(unknown, from == to ? free_bit(to) : open_bit(r, to))) return true;
+    /* Who awaits the event itself has seen it come in generation n - S, here; elsewhere it has come if all its arrivals have, and
+     * await() asks that one of those of n knows who has awaited it. */
+    return from == to ? r->waits[a] >> e & 1 && !(r->remote >> e & 1) : r->bare && !set_has(unknown, free_bit(to));
+}
 
+/* At an event, or at `free`, where a phase of the generation at hand is the release of an earlier one: what it tells is of that. */
 static void publish(Check *c, State *s, const IrOp *op)
 {
     uint32_t ring = c->f.at[c->at].ring - 1, e = c->f.at[c->at].event - 1, a = op->agent - 1u;
-    Generation g = now(c, s, ring, a);
-    uint32_t want = c->f.k->bars.v[g.r->event[e]].count;
+    Generation g = now(c, s, ring, a), of = g;
+    bool frees = e == g.r->nevents;
+    if (frees) of = generation(&c->p, s, ring, c->f.k->rings.v[ring].lag);
     if (op->op == IR_BAR_EXPECT) {
         if (marks(g)->arrived[e] & bit(a)) fail(c, TREE_BYTES, ring, NULL, "bytes are announced behind the arrival");
         marks(g)->expects[e] |= bit(a);
         return;
     }
-    if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "published by every thread");
+    if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, frees ? "released by every thread" : "published by every thread");
     for (uint32_t b = 0; b < c->f.ctas; b++) {
-        const uint64_t *known = unknown_of(g, a, b, THE_ONE);
+        const uint64_t *known = unknown_of(of, a, b, THE_ONE);
         uint32_t at = counts_at(c, ring, op, b);
+        if (at && frees && set_has(known, free_bit(b))) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
         for (uint32_t t = 0; t < c->f.ctas; t++) {
             if (!(at >> t & 1)) continue;
-            arrive(c, ring, want < ARRIVALS ? want : ARRIVALS, few_of(g, e) + t, most_of(g, e) + t);
-            /* Who awaits the event itself has seen it come in generation n - S, here; elsewhere it has come if all its arrivals have, and
-             * await() asks that one of those of n knows who has awaited it. */
-            bool seen = t == b ? g.r->waits[a] >> e & 1 && !(g.r->remote >> e & 1) : g.r->bare && !set_has(known, free_bit(t));
-            if (set_has(known, t == b ? free_bit(t) : open_bit(g.r, t)) && !seen) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
-            meet(g, unheard_of(g, e, t), known);
-            if (g.r->bare) walk_tell(c, s, ring, e, a, b, t);
+            arrive(c, ring, g, e, t);
+            if (!heard_begin(g, e, a, b, t)) fail(c, TREE_BEGUN, ring, NULL, frees ? "released towards where the generation may not have begun" : "published by who has not heard that the generation has begun");
+            meet(of, unheard_of(of, e, t), known);
+            if (g.r->bare && !frees) walk_tell(c, s, ring, e, a, b, t);
         }
     }
-    marks(g)->arrived[e] |= bit(a);
-    marks(g)->expects[e] &= (uint8_t)~bit(a);
+    marks(of)->arrived[e] |= bit(a);
+    if (!frees) marks(g)->expects[e] &= (uint8_t)~bit(a);
 }
 
 static void release(Check *c, State *s, const IrOp *op)
 {
-    uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u, lag = c->f.k->rings.v[ring].lag, to[TREE_RANKS];
-    state_own(&c->p, s, ring);
-    Generation first = generation(&c->p, s, ring, 0), g = generation(&c->p, s, ring, lag);
-    if (marks(first)->done & bit(a)) fail(c, TREE_DONE, ring, NULL, "released by who is done with the generation");
+    uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u;
+    Generation first = now(c, s, ring, a), g = generation(&c->p, s, ring, c->f.k->rings.v[ring].lag);
     if (marks(first)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
     if (marks(g)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "released by who has not awaited all its events");
-    if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "released by every thread");
-    for (uint32_t b = 0; b < c->f.ctas; b++) to[b] = counts_at(c, ring, op, b);
-    for (uint32_t i = 0; i < g.r->frees.n; i++) {
-        const TreeRelease *x = &g.r->frees.v[i];
-        if (x->agent != a || !(to[x->from] >> x->to & 1)) continue;
-        Set known = unknown_of(g, a, x->from, THE_ONE);
-        if (set_has(known, free_bit(x->from))) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
-        if (set_has(unknown_of(first, a, x->from, THE_ONE), begun_bit(g.r, x->to))) fail(c, TREE_BEGUN, ring, NULL, "released towards where the generation may not have begun");
-        arrive(c, ring, ARRIVALS, freed_of(g) + x->to, NULL);
-        set_drop(known, frees_bit(g.r, i));
-        unite(g, said_of(g, i), known);
-    }
-    marks(g)->released |= bit(a);
+    publish(c, s, op);
     marks(g)->held &= (uint8_t)~bit(a);
 }
 

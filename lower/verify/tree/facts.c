@@ -170,14 +170,15 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
 
-/* Where other CTAs arrive: who awaits the event must have done so before it comes again; and what arrives must have. */
+/* Where other CTAs arrive: who awaits the event must have done so before it comes again; and what arrives must have, if somebody is to know
+ * that from it. */
 static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
 {
     const IrOp *op = tree_op(f, i);
     const TreeOp *at = &f->at[i];
     uint32_t set = 1u << rank;
     if (at->event == 0 || !(f->ring[at->ring - 1].remote >> (at->event - 1) & 1)) return;
-    if (how == OF_ARRIVAL && (!f->ring[at->ring - 1].bare || !tree_targets(f, op, rank, &set))) return;
+    if (how == OF_ARRIVAL && ((op->op != IR_RELEASE && !f->ring[at->ring - 1].bare) || !tree_targets(f, op, rank, &set))) return;
     TreeAccess x = tree_access(f, i, rank, how, false);
     TreePoly none;
     tree_poly(&none, 0);
@@ -249,7 +250,8 @@ static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
     case IR_TC_LD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
     case IR_TC_ST: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
     case IR_AWAIT: add_event(f, i, rank, OF_EVENT); break;
-    case IR_BAR_ARRIVE: add_event(f, i, rank, OF_ARRIVAL); break;
+    case IR_BAR_ARRIVE:
+    case IR_RELEASE: add_event(f, i, rank, OF_ARRIVAL); break;
     case IR_MAP_SET: add(f, i, rank, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
     default: break;
     }
@@ -276,7 +278,8 @@ static void use_ring(TreeFacts *f, uint32_t i, uint32_t ring)
     r->used |= bit(a);
     if (op->op == IR_TC_CP) r->paired = f->k->pair;
     if (op->op == IR_RELEASE) r->releases |= bit(a);
-    if (op->op == IR_RELEASE && ir_find(op, IRK_RANK)) r->remote |= REMOTE_FREE;
+    if (op->op == IR_RELEASE) f->at[i].event = (uint8_t)(r->nevents + 1);
+    if (op->op == IR_RELEASE && ir_find(op, IRK_RANK)) r->remote |= 1u << r->nevents;
     if (op->op == IR_AWAIT) r->waits[a] |= (uint8_t)(1u << (f->at[i].event - 1));
 }
 
@@ -322,6 +325,11 @@ static void events(TreeFacts *f)
         }
         r->event[r->nevents++] = b;
     }
+    for (uint32_t i = 0; i < f->k->rings.n; i++) {
+        const IrRing *r = &f->k->rings.v[i];
+        f->ring[i].event[f->ring[i].nevents] = r->free;
+        if (r->free != IR_NO_BAR && (r->lag >= r->slots || f->k->bars.v[r->free].slots != r->slots - r->lag)) tree_wrong(f, 0, "a free barrier of other than S - lag slots");
+    }
 }
 
 /* Rings of the kernel, and one for each tile of tensor memory. */
@@ -353,34 +361,14 @@ static void pairs(TreeFacts *f)
     }
 }
 
-static void add_release(TreeFacts *f, TreeRing *r, TreeRelease x)
-{
-    for (uint32_t i = 0; i < r->frees.n; i++)
-        if (memcmp(&r->frees.v[i], &x, sizeof x) == 0) return;
-    vec_push(f->a, &r->frees, x);
-}
-
-static void releases(TreeFacts *f, uint32_t ring)
-{
-    TreeRing *r = &f->ring[ring];
-    for (uint32_t k = 0; k < r->ops.n; k++) {
-        const IrOp *op = tree_op(f, r->ops.v[k]);
-        uint32_t set;
-        for (uint32_t s = 0; s < f->ctas && op->op == IR_RELEASE; s++)
-            for (uint32_t t = 0; t < f->ctas && tree_targets(f, op, s, &set); t++)
-                if (set >> t & 1) add_release(f, r, (TreeRelease){(uint8_t)(op->agent - 1), (uint8_t)s, (uint8_t)t});
-    }
-}
-
 /* Bits of what a ring's records know. */
 static void number_bits(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     r->ctas = f->ctas;
     for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
-    r->hears = r->nevents + (r->paired ? f->messages : 0);
-    releases(f, ring);
-    r->base = frees_bit(r, r->frees.n + (r->frees.n + begun_bit(r, f->ctas)) % 2);
+    r->hears = r->nevents + 1 + (r->paired ? f->messages : 0);
+    r->base = begun_bit(r, r->ctas + r->ctas % 2); /* an access has two bits of one word */
     tree_numbers(f, r);
     r->words = (r->base + 2 * r->numbers + WORD - 1) / WORD;
     if (r->words > f->words) f->words = r->words;
@@ -407,7 +395,7 @@ static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
 static void add_to_sets(TreeRing *r, const TreeAccess *x)
 {
     uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
-    uint64_t *needs = needs_of(r, x->how == OF_EVENT ? open_bit(r, x->at) : free_bit(x->at));
+    uint64_t *needs = needs_of(r, x->event > r->nevents ? begun_bit(r, x->at) : x->how == OF_EVENT ? open_bit(r, x->at) : free_bit(x->at));
     bool alike = x->how != TO_EVENT && !r->tensor; /* threads that fence do so for what they did themselves */
     set_add(needs, over), set_add(needs, fence);
     if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
@@ -425,13 +413,12 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     number_bits(f, ring);
-    uint32_t all = f->k->roles.n * f->ctas, facts = frees_bit(r, 0);
+    uint32_t all = f->k->roles.n * f->ctas, facts = begun_bit(r, f->ctas);
     uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
-    uint64_t *at = sets(f, r, 4 + facts + 3 * all + r->nevents * f->ctas);
+    uint64_t *at = sets(f, r, 4 + facts + 3 * all + (r->nevents + 1) * f->ctas);
     uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
     uint32_t n[] = {1, 1, 1, 1, facts, all, all, all, 0};
     for (size_t i = 0; i < sizeof n / sizeof *n; at += n[i++] * r->words) *each[i] = at;
-    for (uint32_t i = 0; i < r->frees.n; i++) set_add(needs_of(r, begun_bit(r, r->frees.v[i].to)), frees_bit(r, i));
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         add_to_sets(r, x);

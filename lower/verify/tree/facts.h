@@ -20,7 +20,7 @@ typedef enum AccessHow {
     TO_PEER,    /* an asynchronous read, over when the write at the peer is */
     OF_MAP,     /* map.set, which fences what it writes */
     OF_EVENT,   /* an await: of no bytes, but over before the event comes again */
-    OF_ARRIVAL  /* of no bytes either: the phase at which it counts is over when all of them have come */
+    OF_ARRIVAL  /* of no bytes either: the phase at which it counts, of an event or of a release, is over when all of them have come */
 } AccessHow;
 /* Of values and conditions, which are 1 where they hold: values.c. */
 enum { TREE_TERMS = 16, TREE_FACTORS = 6 };
@@ -68,9 +68,6 @@ static inline bool is_copy(const TreeAccess *x)
     return x->how != BY_THREADS && x->how != OF_MAP && has_bytes(x);
 }
 
-typedef struct TreeRelease { /* of a generation, by the agent of one CTA towards another one, or itself */
-    uint8_t agent, from, to;
-} TreeRelease;
 typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
     uint8_t event, agent, rank;
 } TreeSender;
@@ -82,12 +79,12 @@ typedef struct TreeRing {
     uint8_t used, releases;     /* agents */
     uint8_t alone;              /* agents of one thread */
     uint8_t waits[TREE_AGENTS]; /* bits of events */
-    uint32_t event[TREE_EVENTS]; /* IrBar */
+    uint32_t event[TREE_EVENTS + 1]; /* IrBar; behind those that are awaited `free`, at which releases arrive and `acquire` waits */
     uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
-    uint32_t nevents;
+    uint32_t nevents;  /* that are awaited: the number of `free` */
     uint32_t hears;    /* events that tell of it: its own, and those of bare rings, each by its number there */
     uint32_t messages; /* .. of a bare ring: the first of its events */
-    uint32_t remote;   /* bits of events at which other CTAs arrive; REMOTE_FREE: of the free barrier */
+    uint32_t remote;   /* bits of events at which other CTAs arrive */
     bool has_copies; /* something of it is asynchronous */
     bool sends;      /* from or to it copies to other CTAs are made from rings */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
@@ -105,12 +102,10 @@ typedef struct TreeRing {
     /* a generation's record, in words: state.h; from at_bytes on it is made of bytes */
     uint32_t slots, words, ctas;
     uint32_t base; /* the first bit of accesses */
-    VEC(TreeRelease) frees;
     VEC(TreeSender) senders;
     uint32_t at_said, at_unheard, at_part, at_bytes, size;
     uint64_t *begun_as; /* what it is when it begins: state_begin */
 } TreeRing;
-enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
 typedef struct TreeOp {
     uint32_t first;       /* its first access; those of the next op begin at that one's */
@@ -118,7 +113,7 @@ typedef struct TreeOp {
     uint32_t around, end; /* the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
     uint32_t ring;        /* it is done to that one, or to an event of it; from 1 */
     uint32_t loop;        /* it is that one, from 1 */
-    uint8_t event;        /* from 1 */
+    uint8_t event;        /* from 1; of a release `free` */
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
     bool in_lanes;        /* it is `lanes`, or stands inside */
 } TreeOp;

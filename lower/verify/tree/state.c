@@ -11,11 +11,10 @@ uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit)
 
 void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
 {
-    r->at_said = MARKS + agents * r->ctas * KNOWERS * r->words;
-    r->at_unheard = r->at_said + r->frees.n * r->words;
+    r->at_unheard = MARKS + agents * r->ctas * KNOWERS * r->words;
     r->at_part = r->at_unheard + r->hears * r->ctas * r->words;
     r->at_bytes = r->at_part + r->senders.n * r->words;
-    r->size = r->at_bytes + ((2 * r->nevents + 1) * r->ctas + r->outs.n + 7) / 8;
+    r->size = r->at_bytes + (2 * (r->nevents + 1) * r->ctas + r->outs.n + 7) / 8;
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
     *marks(g) = (Marks){.held = r->releases, .busy = r->used};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
@@ -23,8 +22,7 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
         for (uint32_t b = FACTS; b < r->base; b++) set_add(unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS)), b);
     memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
     for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
-    for (uint32_t e = 0; e < r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
-    memset(freed_of(g), FEW_MAX, r->ctas);
+    for (uint32_t e = 0; e <= r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
 }
 
 static size_t ring_words(const TreeRing *r)

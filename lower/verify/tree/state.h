@@ -10,7 +10,7 @@
 
 /* What an agent of a CTA does not know of a generation, in the slots of all CTAs, is a set. Of facts: free_bit(t), that what the slot of t
  * had before is over there; open_bit(t), that all have awaited its events there; begun_bit(t), that the generation has begun in t, so that all releases
- * before have come there; frees_bit(i), that the i-th of the ring's releases has come. Behind them, of each access: that it is over, and that what it wrote is visible to the async proxy.
+ * before have come there. Behind them, of each access: that it is over, and that what it wrote is visible to the async proxy.
  * SILENT and SPOKEN are of parts alone (part_of). */
 enum { SILENT, SPOKEN, FACTS, WORD = 64 };
 typedef uint64_t *Set;
@@ -41,11 +41,7 @@ static inline uint32_t begun_bit(const TreeRing *r, uint32_t cta)
 {
     return FACTS + 2 * r->ctas + cta;
 }
-static inline uint32_t frees_bit(const TreeRing *r, uint32_t i)
-{
-    return begun_bit(r, r->ctas) + i;
-}
-/* What must be known of generation n - S where a fact of n is; of facts in front of frees_bit. */
+/* What must be known of generation n - S where a fact of n is. */
 static inline uint64_t *needs_of(const TreeRing *r, uint32_t fact)
 {
     return r->needs + fact * r->words;
@@ -60,11 +56,11 @@ enum { THE_ONE, ALL_THREADS, KNOWERS }; /* of an agent: its elected thread, ever
 /* Agents and events, on some path. All uint8_t: sets like the others. */
 typedef struct Marks {
     uint8_t never;           /* no generation has begun */
-    uint8_t released, held;  /* agents: have released it, have not */
+    uint8_t held;            /* agents: have not released it */
     uint8_t apart;           /* agents: it has begun for them when their threads have come together */
     uint8_t late;            /* agents: a thread may not have passed a wait */
     uint8_t done, busy;      /* agents: are done with it, are not */
-    uint8_t expects[TREE_EVENTS], arrived[TREE_EVENTS]; /* agents: have announced bytes and not arrived since; have arrived */
+    uint8_t expects[TREE_EVENTS], arrived[TREE_EVENTS + 1]; /* agents: have announced bytes and not arrived since; have arrived, have released it */
     uint8_t missed[TREE_AGENTS]; /* events that the agent has not awaited */
     uint8_t pad[5];
 } Marks;
@@ -90,10 +86,6 @@ static inline Set unknown_of(Generation g, uint32_t agent, uint32_t rank, int ki
 {
     return g.w + MARKS + ((agent * g.r->ctas + rank) * KNOWERS + (kind < knowers_of(g.r, agent) ? (uint32_t)kind : THE_ONE)) * g.r->words;
 }
-static inline Set said_of(Generation g, uint32_t i) /* what its agent did not know at the ring's i-th release */
-{
-    return g.w + g.r->at_said + i * g.r->words;
-}
 static inline Set unheard_of(Generation g, uint32_t event, uint32_t cta) /* what who awaits the event there does not hear of */
 {
     return g.w + g.r->at_unheard + (event * g.r->ctas + cta) * g.r->words;
@@ -102,7 +94,7 @@ static inline Set part_of(Generation g, uint32_t i) /* what the ring's i-th send
 {
     return g.w + g.r->at_part + i * g.r->words;
 }
-/* Arrivals by CTA: FEW_MAX less the fewest, and the most. */
+/* Arrivals by CTA: FEW_MAX less the fewest, and the most. At `free` of those in that generation, which release an earlier one, by the ring's lag. */
 static inline uint8_t *few_of(Generation g, uint32_t event)
 {
     return (uint8_t *)(g.w + g.r->at_bytes) + event * 2 * g.r->ctas;
@@ -111,13 +103,9 @@ static inline uint8_t *most_of(Generation g, uint32_t event)
 {
     return few_of(g, event) + g.r->ctas;
 }
-static inline uint8_t *freed_of(Generation g) /* at the free barrier: FEW_MAX less the fewest */
-{
-    return few_of(g, g.r->nevents);
-}
 static inline uint8_t *outs_of(Generation g) /* by access that is waited for */
 {
-    return freed_of(g) + g.r->ctas;
+    return few_of(g, g.r->nevents + 1);
 }
 
 typedef struct RingState {
