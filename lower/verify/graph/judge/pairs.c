@@ -36,7 +36,14 @@ static bool of_cluster(const Verifier *v, EventId fence)
     return verify_arg(v, v->events.v[fence - 1].op, IRK_SPACE)->id == IRS_CLUSTER;
 }
 
-/* By one who has waited for it: in global memory; or what st.async wrote, of shared memory of the cluster. */
+/* For that access: of memory of its thread's CTA, and not of what st.async wrote, one of that CTA is enough. */
+static bool serves(const Verifier *v, const Access *a, EventId fence)
+{
+    const Event *e = v->events.v;
+    return a->tensors || of_cluster(v, fence) || (!a->generic && v->threads.v[e[fence - 1].thread].rank == v->threads.v[e[a->start - 1].thread].rank);
+}
+
+/* By one who wrote it, or has waited for it. */
 static bool fenced_after(const Verifier *v, const Access *a, EventId b)
 {
     for (uint32_t k = 0; k < v->threads.n; k++) {
@@ -48,19 +55,19 @@ static bool fenced_after(const Verifier *v, const Access *a, EventId b)
             if (access_before(v, a, t->fences[kind].v[middle])) hi = middle;
             else lo = middle + 1;
         }
-        while (!a->tensors && lo < t->fences[kind].n && !of_cluster(v, t->fences[kind].v[lo])) lo++;
+        while (lo < t->fences[kind].n && !serves(v, a, t->fences[kind].v[lo])) lo++;
         if (lo < t->fences[kind].n && event_before(v, t->fences[kind].v[lo], b)) return true;
     }
     return false;
 }
 
-/* PTX ISA, async proxy: what a thread wrote is seen by copies after its fence.proxy.async. */
+/* PTX ISA, causality order: a proxy fence on the way from the one to the other, whoever's it is. The writer's own comes before what any other
+ * one on the way comes before, mostly. */
 bool pair_fenced(const Verifier *v, const Access *a, const Access *b)
 {
     if (!wants_fence(v, a) || !looks_for_fence(b)) return true;
-    if (a->generic || a->tensors) return fenced_after(v, a, b->start);
-    EventId fence = fence_behind(v, a->start, FENCE_ASYNC); /* it comes before what any other one comes before */
-    return fence && event_before(v, fence, b->start);
+    EventId own = a->generic || a->tensors ? 0 : fence_behind(v, a->start, FENCE_ASYNC);
+    return (own && event_before(v, own, b->start)) || fenced_after(v, a, b->start);
 }
 
 /* ---- order ---- */

@@ -1,5 +1,5 @@
 /* Races: two accesses to bytes of a buffer, one of them a write, come one after the other in every schedule; where
- * threads wrote and the async proxy reads or writes next, the writer's fence lies in between. */
+ * threads wrote and the async proxy reads or writes next, a fence lies in between. */
 #include "lower/verify/graph/judge/judge.h"
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
@@ -10,7 +10,7 @@ static void check_proxy(Verifier *v, const Access *a, const Access *b)
     if (pair_fenced(v, a, b)) return;
     Diag *g = verify_refuse(v, E0606, b->op,
                             a->generic ? "this copy comes after a fill of %s by another CTA, with no fence.async cluster in between by one who waited for it"
-                                       : "this copy comes after threads wrote %s, with no fence.async by them in between",
+                                       : "this copy comes after threads wrote %s, with no fence.async in between, by them or by one who waited for them",
                             v->k->bufs.v[a->at.buf].name);
     verify_also(v, g, a->op, a->generic ? "written by st.async or red.async" : "written by threads");
 }
