@@ -25,7 +25,13 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v)
 
 /* ---- ranges ---- */
 
-/* The grid is made of whole clusters. */
+static Interval of_launch(const TreeFacts *f, Lx x)
+{
+    if (f->asked->launch == NULL) f->asked->launch = ir_launch_ranges(f->a, &f->k->mf);
+    return f->asked->launch[x - 1];
+}
+
+/* The grid is made of whole clusters, and what is dealt has no more CTAs than `grid` says. */
 static Interval of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
 {
     const uint32_t *n = f->k->mf.cluster;
@@ -35,13 +41,8 @@ static Interval of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
     if (reg == IRR_CLUSTER_CTARANK) return all ? (Interval){0, f->ctas - 1} : interval_at(rank);
     if (reg >= IRR_CLUSTER_NCTAID_X) return interval_at(n[d]);
     if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Interval){0, n[d] - 1} : interval_at(part);
-    return (Interval){reg >= IRR_NCTAID_X ? n[d] : 0, INT32_MAX};
-}
-
-static Interval of_launch(const TreeFacts *f, Lx x)
-{
-    if (f->asked->launch == NULL) f->asked->launch = ir_launch_ranges(f->a, &f->k->mf);
-    return f->asked->launch[x - 1];
+    int64_t ctas = of_launch(f, f->k->mf.grid[d]).hi, most = ctas < n[d] ? n[d] : ctas < INT32_MAX ? ctas : INT32_MAX;
+    return reg >= IRR_NCTAID_X ? (Interval){n[d], most} : (Interval){0, most - 1};
 }
 
 static Interval range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
