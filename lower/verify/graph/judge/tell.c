@@ -70,17 +70,6 @@ static uint32_t use_of_all(const Verifier *v, uint32_t bar, bool waits)
     return op;
 }
 
-/* Barriers of the program take part: what is missing is the program's to write. */
-static bool by_hand(const Verifier *v)
-{
-    bool derived = false;
-    for (uint32_t i = 0; i < v->k->bars.n; i++) {
-        if (!v->k->bars.v[i].derived) return true;
-        derived = true;
-    }
-    return !derived && v->k->roles.n > 1;
-}
-
 void tell_unwaited(Verifier *v, Diag *g)
 {
     for (uint32_t i = 0; i < v->k->bars.n; i++) {
@@ -192,6 +181,12 @@ static bool misplaced(Verifier *v, const Pair *p, Told *out)
     return false;
 }
 
+/* The copy names no barrier: its own role waits for it where it uses the tile, and nobody else does. */
+static const char *to_commit(Verifier *v, const Pair *p)
+{
+    return arena_printf(v->arena, "`commit` the copy to a barrier, and `wait` for it in role `%s`", role_name(v, p->t));
+}
+
 /* The copy is issued before, but may not be over. */
 static Told not_over(Verifier *v, const Pair *p)
 {
@@ -200,7 +195,7 @@ static Told not_over(Verifier *v, const Pair *p)
     bool other = p->s->role != p->t->role && v->k->roles.n > 1;
     if (a->phase) {
         uint32_t bar = verify_bar(v, a->phase->slot);
-        if (v->k->bars.v[bar].derived) out.fix = "`commit` the copy to a barrier, and `wait` for it in between";
+        if (v->k->bars.v[bar].derived) out.fix = to_commit(v, p);
         else if (a->phase->slot / v->nslots == p->t->rank)
             out.fix = arena_printf(v->arena, "`wait %s;` between the two", bar_text(v, bar));
         else
@@ -233,8 +228,7 @@ static Told what_orders(Verifier *v, const Pair *p)
     if (a->write && a->phase) {
         uint32_t bar = verify_bar(v, a->phase->slot), wait = use_of(v, p->t->role, bar, true);
         if (v->k->bars.v[bar].derived) {
-            out.fix = arena_printf(v->arena, "`commit` the copy to a barrier, and `wait` for it in role `%s`",
-                                   role_name(v, p->t));
+            out.fix = to_commit(v, p);
         } else if (wait == UINT32_MAX) {
             out.fix = arena_printf(v->arena, "`wait %s;` in role `%s`, in front of what it does with %s",
                                    bar_text(v, bar), role_name(v, p->t), v->k->bufs.v[a->at.buf].name);
@@ -329,7 +323,7 @@ void tell_race(Verifier *v, const Race *r)
     Pair p = meaning(v, r);
     bool one = p.s->rank == p.t->rank && p.s->role == p.t->role;
     Diag *g = one ? in_one_role(v, &p) : between_roles(v, &p);
-    if (g == NULL || !by_hand(v)) return;
+    if (g == NULL) return;
     Told told = what_orders(v, &p);
     if (told.op != UINT32_MAX) verify_also(v, g, told.op, told.label);
     if (told.fix) diag_fix(v->diags, g, "%s", told.fix);
@@ -371,7 +365,7 @@ void tell_arrivals(Verifier *v, Diag *g, uint32_t bar)
 
 void tell_in_flight(Verifier *v, Diag *g, const Access *a)
 {
-    if (g == NULL || !by_hand(v)) return;
+    if (g == NULL) return;
     uint32_t bar = a->phase ? verify_bar(v, a->phase->slot) : 0;
     if (a->phase == NULL)
         diag_fix(v->diags, g,
