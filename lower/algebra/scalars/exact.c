@@ -155,8 +155,6 @@ bool scalar_fits_at_launch(Lower *L, const Sx *x)
 
 /* ---- the launch checks ---- */
 
-enum { SIDE_LO = 1, SIDE_HI = 2 };
-
 void exact_note(Lower *L, const Sx *x)
 {
     Scalar *s = scalar_of(L, x);

@@ -5,9 +5,8 @@
 static Interval sym_range(const Lower *L, uint32_t i)
 {
     const PSym *s = &L->k->syms.v[i];
-    if (s->kind != MF_SCALAR) return (Interval){s->kind == MF_SIZE && L->scalars->positive[i], MF_EXTENT_MAX};
-    if (s->type == TYPE_S32) return (Interval){INT32_MIN, INT32_MAX};
-    return s->type == TYPE_U32 ? (Interval){0, UINT32_MAX} : UNBOUNDED;
+    if (s->kind == MF_SCALAR) return ir_range_of_type(s->type);
+    return (Interval){s->kind == MF_SIZE && L->scalars->positive[i], MF_EXTENT_MAX};
 }
 
 bool scalar_positive(Lower *L, const Sx *x)
@@ -25,11 +24,9 @@ static Interval cta_range(Lower *L, int axis)
 
 static Interval load_range(const PTensor *t)
 {
-    const ElemInfo *e = elem_info(t->type);
-    bool sign = e->kind == ELEM_SINT;
-    if (e->global_bits >= 64) return UNBOUNDED;
-    int64_t values = INT64_C(1) << (sign ? e->global_bits - 1 : e->global_bits);
-    return (Interval){sign ? -values : -1, values - 1}; /* -1: index out of range */
+    Interval r = ir_range_of_type(t->type);
+    if (r.lo > -1) r.lo = -1; /* index out of range */
+    return r;
 }
 
 /* By what is no positive number: |a / b| <= |a|. */
@@ -65,8 +62,6 @@ static Interval range_of(Lower *L, const Sx *x)
     default: return sx_is_bool(x) ? (Interval){0, 1} : range_of_op(L, x);
     }
 }
-
-enum { SIDE_LO = 1, SIDE_HI = 2 };
 
 /* Division by 0 gives any value; the sum inside ceil(a / b) may leave 64 bits where the result does not. */
 static bool inner_fits(Lower *L, const Sx *x)

@@ -459,12 +459,9 @@ static Atom sym_atom(Lower *L, uint32_t i)
     const PSym *s = &L->k->syms.v[i];
     const char *name = name_text(L, s->name);
     if (s->kind == MF_SIZE && L->scalars->positive[i]) return domain_size(L->d, name, i);
-    int64_t lo = INT64_MIN, hi = INT64_MAX;
-    if (s->kind != MF_SCALAR) lo = 0;
-    else if (s->type == TYPE_S32) lo = INT32_MIN, hi = INT32_MAX;
-    else if (s->type == TYPE_U32) lo = 0, hi = UINT32_MAX;
-    if (L->scalars->positive[i] && lo < 1) lo = 1;
-    return domain_param(L->d, name, i, lo, hi);
+    Interval r = s->kind == MF_SCALAR ? ir_range_of_type(s->type) : (Interval){0, INT64_MAX};
+    if (L->scalars->positive[i] && r.lo < 1) r.lo = 1;
+    return domain_param(L->d, name, i, r.lo, r.hi);
 }
 
 /* .. where a CTA runs. */

@@ -11,6 +11,7 @@
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/kernel.h"
 
+enum { SIDE_LO = 1, SIDE_HI = 2 };
 /* What an expression is made of; from the graph alone. */
 enum { USE_LAUNCH = 1, USE_TEAM = 2, USE_INDEX = 4, USE_VAR = 8, USE_LOAD = 16 };
 
@@ -30,7 +31,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     bool has_range, has_extremes;
     bool wraps;        /* exact.c: may leave 64 bits, and the launch can't tell */
     bool in_parts;     /* a ceil: made of quotient and remainder, since (a + b - 1) / b might leave 64 bits or b be below 1 */
-    uint8_t unbounded; /* sides of the range that the launch must check */
+    uint8_t unbounded; /* sides of the range that the launch must check: SIDE_LO, SIDE_HI */
     bool noted, covered; /* for that check; a greater expression's check implies it */
     Interval range;
     Extremes extremes;
