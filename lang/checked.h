@@ -31,6 +31,11 @@ static inline bool mul_s64(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+static inline bool power_of_two(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
 /* Floor division and its remainder, which has the sign of b; b != 0. Only the quotient can fail to fit. */
 static inline bool floor_div_s64(int64_t a, int64_t b, int64_t *out)
 {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lang/checked.h"
+
 static const Opnd NONE = {.kind = OPND_EMPTY};
 
 enum { UNROLL = 4, UNROLL_WORDS = 16, UNROLL_FAR = 8, UNROLL_FAR_WORDS = 32 /* of global memory */, BASES = 32 };
@@ -80,11 +82,6 @@ static Opnd address(Work *k, int side, Opnd lin, int64_t off)
     PTX_INS(k->w, "xor.b32", phys, x, bits);
     if (s->nbases < BASES) s->bases[s->nbases++] = (Base){lin.reg, rest, phys};
     return opnd_addr(phys, off - rest);
-}
-
-static bool power_of_two(uint32_t n)
-{
-    return (n & (n - 1)) == 0;
 }
 
 static int64_t log_of(uint32_t n)

@@ -1,6 +1,7 @@
 /* Where tcgen05.cp finds its rows and where it puts them. */
 #include "lower/ir/tensor_memory.h"
 
+#include "lang/checked.h"
 #include "lang/lang.h"
 #include "lang/map_rules.h"
 #include "lower/ir/thread_work.h"
@@ -141,11 +142,6 @@ TmemPart tmem_shifted(uint32_t n, const IrBuf *b, int64_t at)
 }
 
 /* ---- well-formedness ---- */
-
-static bool power_of_two(uint32_t n)
-{
-    return n && (n & (n - 1)) == 0;
-}
 
 const char *tmem_check_objects(Arena *a, const IrKernel *k)
 {

@@ -1,6 +1,7 @@
 /* The pieces of a plan: boxes of units, addresses as digit x step. */
 #include <string.h>
 
+#include "lang/checked.h"
 #include "lang/limits.h"
 #include "lower/ir/thread_work.h"
 
@@ -362,11 +363,6 @@ static bool transpose_pieces(const IrPlan *p, ThrWork *out)
         for (uint32_t c = 0; c < cols.n; c++)
             if (!transpose_piece(p, x, rows.v[r], cols.v[c], &out->piece[out->n++])) return false;
     return true;
-}
-
-static bool power_of_two(uint32_t n)
-{
-    return n && (n & (n - 1)) == 0;
 }
 
 /* Blocks that the emitter can turn: what it does with parts of words, it does with all of a word's. */

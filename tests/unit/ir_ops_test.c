@@ -375,6 +375,7 @@ static void test_tree_rules(void **state)
         {"work: done t@n", "rest: done t@n", "no agent has the name `rest`"},
         {"derived ring ids", "derived", "what has generations belongs to a ring"},
         {"  tree {\n    load: var next = 0\n", "  exit {\n    done t@n\n  }\n  tree {\n    load: var next = 0\n", "rings are of trees"},
+        {"  tree {\n    load: var next = 0\n", "  exit {\n    elect bar.arrive t.full@n\n  }\n  tree {\n    load: var next = 0\n", "is no value"},
     };
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         Fixture x;

@@ -211,7 +211,43 @@ static const Bad BAD[] = {
     {"slots 1 pitch 16384 at 0", "slots 1 pitch 16384 at 65408", "E0662", "outside"},
     {"count 1 at 65000", "count 1 at 8", "E0662", "overlap"},
     {"count 1 at 65000", "count 1 at 65001", "E0662", "misaligned"},
+    /* what stands once, and where */
+    {"\n  }\n}\n", "\n  }\n  init {\n    grp.commit\n  }\n}\n", "E0690", "init stands once"},
+    {"\n  }\n}\n", "\n  }\n  exit {\n    grp.commit\n  }\n  exit {\n    grp.commit\n  }\n}\n", "E0690", "exit stands once"},
+    {"  grid", "  schedule 2 of 2\n  grid", "E0690", "no such schedule"},
+    {"  grid", "  schedule 0 of 2\n  pick 2 bytes 16 gpu \"\"\n  grid", "E0690", "picks a schedule"},
+    {"version 8.6", "version 8", "E0690", "a version such as"},
 };
+
+static void refused(const char *from, const char *to, const char *what)
+{
+    Fixture x;
+    char *text = replaced(IR_TEXTS[0].text, from, to);
+    begin(&x);
+    assert_null(read_text(&x, text, strlen(text)));
+    diags_render(&x.diags, DIAG_SHORT, false, &x.out);
+    if (strstr(x.out.s, what) == NULL) fail_msg("%s: %s", what, x.out.s);
+    finish(&x);
+    free(text);
+}
+
+static void test_depth(void **state)
+{
+    (void)state;
+    Fixture x;
+    begin(&x);
+    Text t;
+    text_init(&t, &x.mem);
+    text_lit(&t, "grid ");
+    for (int i = 0; i < 600; i++) text_str(&t, i < 300 ? "(" : i > 300 ? ")" : "N)");
+    refused("grid ceil(N, 128)", t.s, "nested too deeply");
+    text_clear(&t);
+    for (int i = 0; i < 65; i++) text_printf(&t, "%%d%d = loop.i32 0 .. 1\n", i);
+    for (int i = 0; i < 65; i++) text_lit(&t, "end\n");
+    refused("grp.commit\n", t.s, "nested too deeply");
+    text_free(&t);
+    finish(&x);
+}
 
 static void test_reader_errors(void **state)
 {
@@ -294,7 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_everything),
         cmocka_unit_test(test_names_made_unique), cmocka_unit_test(test_source_lines),
-        cmocka_unit_test(test_reader_errors),     cmocka_unit_test(test_hostile_texts),
+        cmocka_unit_test(test_depth), cmocka_unit_test(test_reader_errors),     cmocka_unit_test(test_hostile_texts),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

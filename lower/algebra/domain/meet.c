@@ -99,7 +99,7 @@ static bool flips(Domain *d, Poly num, Poly den, Poly coef, Poly rest, Poly *s)
 {
     int64_t n;
     Atom x = poly_plain(num);
-    if (x == 0 || atom_info(d, x)->kind != ATOM_INDEX || !poly_is_const(den, &n) || (n & (n - 1)) != 0) return false;
+    if (x == 0 || atom_info(d, x)->kind != ATOM_INDEX || !poly_is_const(den, &n) || !power_of_two(n)) return false;
     return poly_exact(d, coef, raw_scale(d, den, 2), s) && !poly_mentions(d, raw_add(d, rest, raw_mul(d, *s, num)), x);
 }
 

@@ -263,7 +263,7 @@ Form form_bit(Forms *f, Form x, int64_t bit)
     if (form_is_const(f, x, &k)) return form_const(f, k >> bit & 1);
     for (int fuel = BITS_FUEL; (a = only_atom(f, x)) != NULL && a->kind == ATOM_OP && fuel > 0; fuel--, x = a->a) {
         bool number = form_is_const(f, a->b, &k), mask = number && bit < 63 && (a->sub == IR_AND || a->sub == IR_OR);
-        bool shift = number && a->sub == IR_DIV && k > 0 && (k & (k - 1)) == 0;
+        bool shift = number && a->sub == IR_DIV && power_of_two(k);
         if (mask && (k >> bit & 1) == (a->sub == IR_OR)) return form_const(f, a->sub == IR_OR);
         if (!mask && !shift && !(a->sub == IR_CVT && bit < 31)) break;
         while (shift && (k >>= 1)) bit++;
