@@ -183,8 +183,8 @@ static bool apart(Verifier *v, const Frame *fr, uint32_t i)
     for (int64_t k = 0; k < n; k++) {
         Access one = a;
         Form turn = form_add(f, fr->first, k, form_const(f, 1));
-        one.at.lo = turn ? form_subst(f, a.at.lo, fr->index, turn) : 0;
-        one.at.hi = turn ? form_subst(f, a.at.hi, fr->index, turn) : 0;
+        one.at.lo = form_subst(f, a.at.lo, fr->index, turn);
+        one.at.hi = form_subst(f, a.at.hi, fr->index, turn);
         if (one.at.lo == 0 || one.at.hi == 0) return false;
         if (k == 0) v->accesses.v[i] = one;
         else vec_push(v->arena, &v->accesses, one);

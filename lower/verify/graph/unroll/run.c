@@ -31,8 +31,6 @@ static Shared *shared_act(Verifier *v)
 bool run_shared(Verifier *v, uint32_t **clock)
 {
     const Thread *t = v->now;
-    *clock = t->clock;
-    if (v->k->roles.v[t->role].elect) return true;
     Shared *s = shared_act(v);
     if (s->clock == NULL) s->clock = verify_clock_copy(v, t->clock);
     for (uint32_t i = 0; i < v->threads.n; i++)

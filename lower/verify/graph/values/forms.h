@@ -147,7 +147,7 @@ bool form_nonneg(Forms *f, Form x);
 /* The same where it takes telling up to so many conditions apart. */
 bool form_nonneg_in_cases(Forms *f, Form x, int splits);
 bool form_le(Forms *f, Form x, Form y);
-/* The result of a pure op, never 0, by its operands; 0 for those that it has not. */
+/* The result of a pure op, never 0, by its operands: 0 for those that it has not, and for a dividend that is no form. */
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
 bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest); /* x is d * quotient + rest: false where those are no forms */
 bool form_not_zero(Forms *f, const IrKernel *k, Form x);

@@ -10,7 +10,7 @@ static Interval type_range(IrType t)
 
 static Interval range_of(const Forms *f, Form x)
 {
-    return (Interval){form_data(f, x)->lo, form_data(f, x)->hi};
+    return x ? (Interval){form_data(f, x)->lo, form_data(f, x)->hi} : UNBOUNDED;
 }
 
 /* A result that is certain not to have wrapped. */
@@ -47,6 +47,7 @@ static const FormAtom *only_atom(const Forms *f, Form x)
 /* The op's result as a value of its own, equal where the operands are. */
 static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Interval r)
 {
+    if (a == 0) return form_leaf(f, op->type);
     if (!fits(r, op->type)) r = type_range(op->type);
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
                                    .sub = op->op,
@@ -126,11 +127,11 @@ bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest)
 static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 {
     int64_t d, q;
-    if (!form_not_zero(f, k, b)) {
+    if (a && !form_not_zero(f, k, b)) {
         Interval all = type_range(op->type);
         return form_atom(f, (FormAtom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .wild = true, .a = a, .b = b, .lo = all.lo, .hi = all.hi});
     }
-    if (!form_is_const(f, b, &d) || d <= 0) return opaque(f, op, a, b, type_range(op->type));
+    if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
     Form rest, quotient;
     if (!form_split(f, a, d, &quotient, &rest)) return opaque(f, op, a, b, type_range(op->type));
@@ -362,10 +363,9 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), by, a);
         else whole = form_of_op(f, k, &(IrOp){.op = (uint8_t)like, .type = IR_I64}, 0, a, b);
     }
-    Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type);
+    Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
     bool number = n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD;
-    /* A check may say more of a quotient than its parts do. */
-    if (whole && !(number && (range_of(f, whole).lo < r.lo || range_of(f, whole).hi > r.hi))) return whole;
+    if (whole && !(number && (is.lo < r.lo || is.hi > r.hi))) return whole; /* a check may say more of a quotient than its parts do */
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
