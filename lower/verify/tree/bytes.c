@@ -3,7 +3,6 @@
  *
  * Sums of bytes are polynomials of values and conditions. The two branches of an `if` bring the same, and so does what only leaves out
  * copies without bytes. Where several CTAs take part, each condition is decided by the rank, or is the same in all of them. */
-#include "lang/map_rules.h"
 #include "lower/verify/tree/facts.h"
 
 typedef struct Bytes {
@@ -25,14 +24,12 @@ static bool counts_box(const TreeFacts *f, const IrOp *op)
 {
     if (op->op != IR_TMA_LOAD) return true;
     const IrArg *bytes = ir_find(op, IRK_BYTES), *info = ir_find(op, IRK_INFO);
-    MapDesc d = manifest_map(&f->k->mf.maps.v[ir_find(op, IRK_MAP)->id]);
-    bool wide = map_is_wide(d.mode);
-    int64_t none = map_copy_bytes(&d, 0);
+    const TreeMap *m = &f->map[ir_find(op, IRK_MAP)->id];
     TreePoly left, wider;
-    tree_poly(&left, -none);
-    tree_poly(&wider, wide ? none - map_copy_bytes(&d, 1) : 0);
+    tree_poly(&left, -m->bytes[0]);
+    tree_poly(&wider, m->bytes[0] - m->bytes[1]);
     tree_add(f, &left, &TREE_ONE, bytes, f->ctas);
-    if (wide) tree_add(f, &left, &wider, info, f->ctas);
+    if (m->wide) tree_add(f, &left, &wider, info, f->ctas);
     return is_zero(&left);
 }
 

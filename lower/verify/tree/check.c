@@ -75,30 +75,23 @@ static void beside(Check *c, Generation g, const TreeAccess *x, const uint64_t *
     }
 }
 
-static void add_both(Set s, const TreeAccess *x)
-{
-    set_add(s, x->over);
-    if (x->generic) set_add(s, x->over + 1);
-}
-
 /* Nobody knows it to be over but the one thread that did it. */
 static void note(Check *c, State *s, Generation g, const TreeAccess *x)
 {
-    uint32_t ctas = c->f.ctas, agents = c->f.k->roles.n;
+    uint32_t ctas = c->f.ctas, agents = c->f.k->roles.n, word = x->over / WORD; /* both bits are of that one */
+    uint64_t bits = (x->generic ? UINT64_C(3) : 1) << x->over % WORD;
+    Set own = unknown_of(g, x->agent, x->rank, THE_ONE) + word;
+    uint64_t known = is_copy(x) || !x->one ? 0 : ~*own & UINT64_C(1) << x->over % WORD;
     for (uint32_t a = 0; a < agents; a++) {
         if (!(g.r->used & bit(a))) continue;
-        for (uint32_t b = 0; b < ctas; b++) {
-            for (int k = 0; k < knowers_of(g.r, a); k++) {
-                bool knows = !is_copy(x) && a == x->agent && b == x->rank && x->one && k == THE_ONE;
-                if (!knows) set_add(unknown_of(g, a, b, k), x->over);
-                if (x->generic) set_add(unknown_of(g, a, b, k), x->over + 1);
-            }
-        }
+        for (uint32_t b = 0; b < ctas; b++)
+            for (int k = 0; k < knowers_of(g.r, a); k++) unknown_of(g, a, b, k)[word] |= bits;
         if (x->generic) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
     }
-    for (uint32_t i = 0; i < g.r->hears * ctas; i++) add_both(unheard_of(g, 0, i), x);
+    *own &= ~known;
+    for (uint32_t i = 0; i < g.r->hears * ctas; i++) unheard_of(g, 0, i)[word] |= bits;
     for (uint32_t i = 0; i < g.r->senders.n; i++)
-        if (set_has(part_of(g, i), SPOKEN)) add_both(part_of(g, i), x);
+        if (set_has(part_of(g, i), SPOKEN)) part_of(g, i)[word] |= bits;
     touch(c, s, x->agent, x->ring);
     if (x->out == 0) return;
     if (x->how != TO_PEER) set_add(rings_of(&c->p, s, x->agent, OUT), x->ring);

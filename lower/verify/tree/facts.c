@@ -64,25 +64,23 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
-/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: so many times what the copy counts, as a
- * fraction. */
-static void spread(const TreeFacts *f, const IrOp *op, int64_t *room, int64_t *box)
+/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory. */
+static void maps(TreeFacts *f)
 {
-    const IrArg *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
-    *room = *box = 1;
-    if (map == NULL) return;
-    MapDesc d = manifest_map(&f->k->mf.maps.v[map->id]);
-    if (map_tx_bytes(&d) <= 0 || map_smem_bytes(&d) <= map_tx_bytes(&d)) return;
-    *room = map_smem_bytes(&d);
-    *box = map_tx_bytes(&d);
+    f->map = arena_array(f->a, TreeMap, f->k->mf.maps.n);
+    for (uint32_t i = 0; i < f->k->mf.maps.n; i++) {
+        MapDesc d = manifest_map(&f->k->mf.maps.v[i]);
+        int64_t box = map_tx_bytes(&d), room = map_smem_bytes(&d);
+        bool spread = box > 0 && room > box, wide = map_is_wide(d.mode);
+        f->map[i] = (TreeMap){.bytes = {map_copy_bytes(&d, 0), wide ? map_copy_bytes(&d, 1) : 0}, .room = spread ? room : 1, .box = spread ? box : 1, .wide = wide};
+    }
 }
 
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
-    const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    int64_t room, box;
+    const IrArg *byte = ir_part(op, object, IRK_OFFSET), *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
+    int64_t room = map ? f->map[map->id].room : 1, box = map ? f->map[map->id].box : 1;
     TreePoly from, to, times;
-    spread(f, op, &room, &box);
     tree_poly(&from, 0);
     if (byte) tree_add(f, &from, &TREE_ONE, byte, f->ctas);
     tree_copy(&to, &from);
@@ -443,6 +441,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_rings(f, i);
     if (f->wrong == NULL && k->tmem) tree_commits(f);
     pairs(f);
+    maps(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;
         tree_form(f, i);

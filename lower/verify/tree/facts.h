@@ -129,6 +129,11 @@ typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
     bool turning;   /* one is */
 } TreeAsked;
 
+typedef struct TreeMap { /* what its copies count, without a halo and with one of a row, and so many times that they take in shared memory: room / box */
+    int64_t bytes[2], room, box;
+    bool wide;
+} TreeMap;
+
 typedef VEC(const IrArg *) TreeSets; /* what a variable is given */
 
 typedef struct TreeFacts {
@@ -142,6 +147,7 @@ typedef struct TreeFacts {
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
     VEC(TreeLoop) loops;
+    TreeMap *map;        /* by map */
     uint32_t nrings;     /* of the kernel; behind them a ring for each tile of tensor memory */
     TreeRing *ring;
     uint32_t *tensor_ring; /* by buffer in tensor memory */
