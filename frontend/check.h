@@ -23,7 +23,6 @@
  *   calls.c      functions inlined
  *   protocols.c  barriers and bulk groups of the whole kernel
  *   collective.c statements of several CTAs: ranks, masks, what they depend on
- *   places.c     are two regions apart, are they one
  *   unused.c     warnings for what is declared and not used
  */
 #ifndef FRONTEND_CHECK_H
@@ -289,10 +288,6 @@ bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w); /* a
 PKernel *kernel_new(Env *e, const Schedule *schedule, const Wish *wish);
 bool kernel_head(Env *e, const Item *item); /* compile-time parameters, parameters, attributes */
 bool kernel_whole(Env *e);                  /* rules that its statements decide */
-
-/* places.c */
-bool tiles_apart(const PRegion *a, const PRegion *b);
-bool same_place(const PRegion *a, const PRegion *b); /* surely equal, of one tensor */
 
 /* protocols.c, collective.c: of a whole kernel, after its statements */
 void check_protocols(Compilation *c, const PKernel *k);

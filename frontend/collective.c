@@ -6,7 +6,7 @@
 #include "frontend/check.h"
 #include "lang/limits.h"
 
-enum { RANKS = CLUSTER_CTAS_MOST, FUEL = 512, PASSES_MAX = 64, REDUCTIONS_MAX = 1024 };
+enum { RANKS = CLUSTER_CTAS_MOST, FUEL = 512, PASSES_MAX = 64 };
 typedef struct Around { /* a condition or a loop around a statement */
     const Sx *cond;     /* of an if; */
     bool other;         /* in its else */
@@ -21,8 +21,6 @@ typedef struct Collective {
     uint8_t *vars;     /* per variable: dimensions of the cluster that it depends on, a bit each */
     bool changed;      /* one of them, in this pass */
     bool report;       /* the last pass */
-    bool *expected;    /* per barrier */
-    VEC(const PStmt *) reductions;
     const Around *around;
 } Collective;
 
@@ -113,15 +111,6 @@ static bool value_at(const Collective *a, const Sx *x, int rank, int64_t *out)
     return eval(a, x, rank, out, &fuel);
 }
 
-/* Known not to happen at this rank. */
-static bool left_out(const Collective *a, int rank)
-{
-    int64_t v;
-    for (const Around *s = a->around; s; s = s->outer)
-        if (s->cond && value_at(a, s->cond, rank, &v) && (v != 0) == s->other) return true;
-    return false;
-}
-
 /* ---- messages ---- */
 
 static Diag *report(Collective *a, ErrorCode code, const PStmt *s, Span at, const char *text)
@@ -186,133 +175,6 @@ static bool around_agrees(Collective *a, const PStmt *s, unsigned dims, Span at)
     return true;
 }
 
-/* ---- places ---- */
-
-/* Do ranks r and q, which write to the same CTA, surely write to one place of the tile? */
-static bool one_place(const Collective *a, const PRegion *dst, int r, int q)
-{
-    int64_t x, y;
-    if (dst->slot && (!value_at(a, dst->slot, r, &x) || !value_at(a, dst->slot, q, &y) || x != y)) return false;
-    for (int d = 0; d < dst->rank; d++) {
-        const PDim *p = &dst->dim[d];
-        if (!value_at(a, p->start, r, &x) || !value_at(a, p->start, q, &y) || x - y >= p->extent || y - x >= p->extent)
-            return false;
-    }
-    return true;
-}
-
-/* ---- multicast ---- */
-
-/* by: the masks, by rank; 0 where the statement is left out. */
-static void masks_meet(Collective *a, const PStmt *s, const int64_t *by)
-{
-    const PMove *m = s->move;
-    for (int r = 0; r < a->size; r++)
-        for (int q = 0; q < r; q++) {
-            if (!(by[r] & by[q]) || !one_place(a, &m->dst, r, q)) continue;
-            Diag *g = diag_at(a->c->diags, E0628, m->dst.span, "ranks %d and %d both write this place of rank %d", q, r,
-                              __builtin_ctzll((unsigned long long)(by[r] & by[q])));
-            diag_label(a->c->diags, g, m->cast_span, "the masks");
-            diag_fix(a->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
-            call_notes(a->c, g, s);
-            return;
-        }
-}
-
-static void multicast(Collective *a, const PStmt *s)
-{
-    const PMove *m = s->move;
-    int64_t v, by[RANKS] = {0};
-    unsigned together = m->cast == CAST_MASK ? 0 : cast_dims(a, m); /* by a mask each CTA sends by itself */
-    if (!around_agrees(a, s, together, m->cast_span) || m->cast != CAST_MASK) return;
-    bool known = true;
-    for (int r = 0; r < a->size; r++) {
-        if (left_out(a, r)) continue;
-        known = value_at(a, m->mask, r, &v) && known;
-        by[r] = known ? v : 0;
-        if (known && (v < 1 || v >= (int64_t)1 << a->size)) return; /* lower/schedule/peers.c says so */
-    }
-    masks_meet(a, s, by);
-    if (known || (m->commit == COMMIT_BARRIER && a->expected[m->barrier->index])) return;
-    Diag *g = report(a, E0621, s, m->cast_span,
-                     m->commit == COMMIT_BARRIER ? "nothing says how many bytes this barrier gets"
-                                                 : "how many bytes each CTA gets is only known at run time");
-    diag_fix(a->c->diags, g,
-             m->commit == COMMIT_BARRIER ? "in `roles`, `expect b, bytes;` in each CTA that waits"
-                                         : "in `roles`, `commit b`, and `expect b, bytes;` in each CTA that waits");
-}
-
-/* ---- peers ---- */
-
-/* The ranks that write, and to whom, -1 where that is not known here. false: one names itself or none of the cluster, which
- * lower/schedule/peers.c says of all. */
-static bool targets(const Collective *a, const Sx *peer, int64_t *to, bool *known)
-{
-    *known = true;
-    for (int r = 0; r < a->size; r++) {
-        to[r] = -1;
-        if (left_out(a, r)) continue;
-        if (!value_at(a, peer, r, &to[r])) {
-            to[r] = -1;
-            *known = false;
-        } else if (to[r] < 0 || to[r] >= a->size || to[r] == r) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void written_twice(Collective *a, const PStmt *s, const PRegion *dst, const int64_t *to)
-{
-    for (int r = 0; r < a->size; r++)
-        for (int q = 0; q < r; q++) {
-            if (to[r] < 0 || to[r] != to[q] || !one_place(a, dst, r, q)) continue;
-            Diag *g = diag_at(a->c->diags, E0628, dst->span, "ranks %d and %d both write this place of rank %lld", q, r,
-                              (long long)to[r]);
-            diag_fix(a->c->diags, g, "give each its own part or tile of an array, or `reduce`");
-            call_notes(a->c, g, s);
-            return;
-        }
-}
-
-/* All CTAs read, then all write: a CTA that sends a tile is not to receive the same one. */
-static void sent_and_received(Collective *a, const PStmt *s, const int64_t *to, bool known)
-{
-    const PMove *m = s->move;
-    bool meets = !known;
-    for (int r = 0; known && r < a->size; r++) meets = meets || (to[r] >= 0 && to[to[r]] >= 0);
-    if (!meets || m->kind != MOVE_PEER || tiles_apart(&m->src, &m->dst)) return;
-    Diag *g = report(a, E0617, s, m->dst.span, "this CTA's tile is sent while another CTA writes it");
-    diag_label(a->c->diags, g, m->src.span, "sent here");
-    diag_fix(a->c->diags, g, m->src.slot ? "receive into a tile with a name of its own; a loop of two moves sends there and back"
-                                         : "receive into a second tile");
-}
-
-static void peer_move(Collective *a, const PStmt *s)
-{
-    int64_t to[RANKS];
-    bool known;
-    const PMove *m = s->move;
-    if (!around_agrees(a, s, 0, m->dst.span) || !targets(a, m->dst.peer, to, &known)) return;
-    if (m->reduce < 0) written_twice(a, s, &m->dst, to);
-    sent_and_received(a, s, to, known);
-}
-
-/* ---- reductions ---- */
-
-static void one_operation(Collective *a, const PStmt *s)
-{
-    for (uint32_t i = 0; i < a->reductions.n; i++) {
-        const PStmt *before = a->reductions.v[i];
-        if (before->move->reduce == s->move->reduce || !same_place(&before->move->dst, &s->move->dst)) continue;
-        Diag *g = report(a, E0622, s, s->move->work_span, "a second operation on the same place");
-        diag_label(a->c->diags, g, before->move->work_span, "the first one");
-        diag_fix(a->c->diags, g, "use one operation, or two kernels");
-        return;
-    }
-    if (a->reductions.n < REDUCTIONS_MAX) vec_push(a->c->scratch, &a->reductions, s);
-}
-
 /* ---- statements ---- */
 
 static void block_of(Collective *a, const PBlock *b);
@@ -339,13 +201,13 @@ static void pipeline(Collective *a, const PStmt *s, int i)
 
 static void check(Collective *a, const PStmt *s)
 {
+    const PMove *m = s->move;
     if (s->kind == P_ARRIVE) {
         if (s->peer) around_agrees(a, s, 0, s->span);
         return;
     }
-    if (s->move->cast != CAST_NONE) multicast(a, s);
-    if (s->move->dst.peer) peer_move(a, s);
-    if (s->move->kind == MOVE_STORE && s->move->reduce >= 0) one_operation(a, s);
+    if (m->cast != CAST_NONE) around_agrees(a, s, m->cast == CAST_MASK ? 0 : cast_dims(a, m), m->cast_span); /* by a mask each CTA sends by itself */
+    if (m->dst.peer) around_agrees(a, s, 0, m->dst.span);
 }
 
 static void block_of(Collective *a, const PBlock *b)
@@ -364,11 +226,11 @@ static void block_of(Collective *a, const PBlock *b)
         case P_ROLES:
             for (uint32_t i = 0; i < s->roles.n; i++) block_of(a, &s->roles.v[i].body);
             break;
-        case P_EXPECT: a->expected[s->barrier->index] = true; break;
         case P_MOVE:
         case P_ARRIVE:
             if (a->report) check(a, s);
             break;
+        case P_EXPECT:
         case P_LET:
         case P_VIEW:
         case P_WAIT:
@@ -381,7 +243,6 @@ void check_collective(Compilation *c, PKernel *k)
 {
     Collective a = {.c = c, .k = k, .size = (int)(k->cluster[0] * k->cluster[1] * k->cluster[2])};
     k->var_dims = a.vars = arena_array(c->scratch, uint8_t, k->nvars);
-    a.expected = arena_array(c->scratch, bool, k->barriers.n);
     int passes = 0;
     do {
         a.changed = false;

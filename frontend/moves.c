@@ -221,12 +221,8 @@ static bool without_gaps(Env *e, const PMove *m)
 static bool shared_move(Env *e, const Stmt *s, PMove *m)
 {
     if (!clauses_fit(e, &s->move.clauses, m, SHAPE_SHARED) || !threads_asked(e, s, m)) return false;
-    if (!reverse_alone(e, m) || !match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m) || !add_only(e, m)) return false;
-    if (tiles_apart(&m->src, &m->dst)) return true;
-    Diag *g = diag_at(e->c->diags, E0534, m->dst.span, "the destination may overlap the source");
-    diag_label(e->c->diags, g, m->src.span, "the source");
-    diag_fix(e->c->diags, g, "move to another tile");
-    return false;
+    if (!reverse_alone(e, m) || !match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m)) return false;
+    return add_only(e, m);
 }
 
 static bool same_layout(Env *e, const PMove *m)

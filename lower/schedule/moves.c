@@ -43,6 +43,23 @@ static bool plan_copy(Lower *L, Planned *p)
     return true;
 }
 
+/* All CTAs read, then all write: one that sends a tile is not to receive the same one. */
+static bool received_apart(Lower *L, const Planned *p, const int *target)
+{
+    const PMove *mv = p->st->move;
+    uint32_t senders = 0, receivers = 0;
+    for (int r = 0; r < L->cluster_size; r++) {
+        uint32_t to = L->derived ? move_peers(&p->mi)->to[r] : target[r] < 0 ? 0 : 1u << target[r];
+        senders |= (uint32_t)(to != 0) << r;
+        receivers |= to;
+    }
+    if (!(senders & receivers) || mv->kind == MOVE_FILL || subtiles_disjoint(L, &p->mi, p->other)) return true;
+    Diag *g = lower_error(L, E0617, mv->dst.span, "this CTA's tile is sent while another CTA writes it");
+    diag_label(L->c->diags, g, mv->src.span, "sent here");
+    diag_fix(L->c->diags, g, mv->src.slot ? "receive into a tile with a name of its own; a loop of two moves sends there and back" : "receive into a second tile");
+    return false;
+}
+
 /* A copy, or a fill. */
 static bool plan_peer(Lower *L, Planned *p)
 {
@@ -51,7 +68,7 @@ static bool plan_peer(Lower *L, Planned *p)
     p->other = arena_new(L->a, MoveInfo);
     if (!L->derived && !role_committed(L, p->st)) return false;
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
-    if (!(L->derived ? remote_plan(L, p) : cluster_peers(L, mv->dst.peer, mv->dst.span, target))) return false;
+    if (!(L->derived ? remote_plan(L, p) : cluster_peers(L, mv->dst.peer, mv->dst.span, target)) || !received_apart(L, p, target)) return false;
     bool any = !L->derived;
     for (int r = 0; r < L->cluster_size; r++) any |= move_peers(&p->mi)->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */
@@ -71,8 +88,13 @@ static bool plan_threads(Lower *L, Planned *p)
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     p->agent = AG_WORK;
     p->dst = ring_of(L, p->other);
-    if (p->st->move->kind == MOVE_SHARED) p->src = ring_of(L, &p->mi);
-    return true;
+    if (p->st->move->kind != MOVE_SHARED) return true;
+    p->src = ring_of(L, &p->mi);
+    if (subtiles_disjoint(L, &p->mi, p->other)) return true;
+    Diag *g = lower_error(L, E0534, p->st->move->dst.span, "the destination may overlap the source");
+    diag_label(L->c->diags, g, p->st->move->src.span, "the source");
+    diag_fix(L->c->diags, g, "move to another tile");
+    return false;
 }
 
 static bool plan_tmem(Lower *L, Planned *p)

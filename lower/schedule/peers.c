@@ -130,8 +130,8 @@ bool mask_plan(Lower *L, MoveInfo *mi)
         Poly p = scalar_at_rank(L, mv->mask, r);
         if (!poly_is_const(p, &mask)) {
             if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);
-            Diag *g = lower_error(L, E0772, mv->cast_span, "the mask %s is not known at rank %d", poly_text(L, p), r);
-            diag_fix(L->c->diags, g, "compute it from cluster.rank, or put moves with constant masks under `if`");
+            Diag *g = lower_error(L, E0621, mv->cast_span, "how many bytes each CTA gets is only known at run time");
+            diag_fix(L->c->diags, g, "in `roles`, `commit b`, and `expect b, bytes;` in each CTA that waits");
             return false;
         }
         if (mask < 1 || mask >= INT64_C(1) << L->cluster_size) {

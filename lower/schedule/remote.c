@@ -79,7 +79,8 @@ static bool places_apart(Lower *L, const Planned *p)
             uint32_t there = meet_in(L, p, r, p, q);
             if (there == 0) continue;
             Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(there));
-            diag_fix(L->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
+            diag_fix(L->c->diags, g, p->st->move->cast == CAST_MASK ? "give each its own part of the tile, or let one CTA send to both"
+                                                                         : "give each its own part or tile of an array, or `reduce`");
             return false;
         }
     }
