@@ -383,10 +383,7 @@ static const Sx *const_value(Env *e, Item *it)
         defined = d->value;
     }
     if (defined) return define_const(e, it, defined);
-    const Sx *x = it->expr ? scalar(e, it->expr) : NULL;
-    if (!x || x->op == SX_CONST) return x;
-    diag_at(e->c->diags, E0301, it->expr->span, "the value of a `const` must be known at compile time");
-    return NULL;
+    return it->expr ? scalar(e, it->expr) : NULL;
 }
 
 const Sx *module_const(Env *e, Module *m, Item *it, Span at)

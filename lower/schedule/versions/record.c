@@ -3,6 +3,7 @@
 #include "lower/schedule/versions/versions.h"
 
 enum { RECENT = 8, NEAR = 16, GUARDED_MAX = 256, TURNS_MAX = 256 };
+static const char TOO_MANY[] = "written here, under too many conditions";
 
 void record_begin(Versions *v, Scope *s)
 {
@@ -10,7 +11,7 @@ void record_begin(Versions *v, Scope *s)
     v->scope = v->log.n;
 }
 
-static void lose(TileRecord *t, const Box *b, Lost why)
+static void lose(TileRecord *t, const Box *b, const char *why)
 {
     t->lost = why;
     t->lost_at = b->at;
@@ -78,7 +79,7 @@ static void drop_guarded(Versions *v, TileRecord *t)
             link = &b->before;
             continue;
         }
-        lose(t, b, LOST_GUARDS);
+        lose(t, b, TOO_MANY);
         drop(b, link);
     }
 }
@@ -131,7 +132,7 @@ static void add_guarded(Versions *v, uint32_t tile, const Box *b, const Guard *g
     Box c = *b;
     if (c.ranks == 0) return;
     if (g && c.nguards == GUARDS_MAX) {
-        lose(&v->tiles[tile], b, LOST_GUARDS);
+        lose(&v->tiles[tile], b, TOO_MANY);
         return;
     }
     if (g) c.guard[c.nguards++] = g;
@@ -184,13 +185,13 @@ static bool guards_mention(Versions *v, const Box *b, Atom x)
     return any;
 }
 
-static Lost lasts(Versions *v, const LoopFrame *f, const Box *b)
+static bool lasts(Versions *v, const LoopFrame *f, const Box *b)
 {
-    if (!f->ranged) return LOST_VALUE;
+    if (!f->ranged) return false;
     bool varies = b->remote && (domain_depends(v->d, f->from) | domain_depends(v->d, f->last)) & (DEP_TEAM | DEP_RANK);
     for (int i = 0; i < b->nguards && !varies; i++) varies = made_inside(v, f, b->guard[i]->whole.p);
     for (uint32_t i = 0; i < b->part.n && !varies; i++) varies = made_inside(v, f, b->part.lo[i]) || made_inside(v, f, b->part.hi[i]);
-    return varies ? LOST_VALUE : LOST_NOT;
+    return !varies;
 }
 
 /* All turns together: one dimension moves with the index, by no more than it is wide. *runs: also where there is no turn. */
@@ -266,10 +267,9 @@ void record_turns(Versions *v, const Scope *s, const LoopFrame *f)
         Box b = s->taken.v[i];
         TileRecord *t = &v->tiles[b.tile];
         bool empty_too;
-        Lost lost = lasts(v, f, &b);
-        if (lost != LOST_NOT) lose(t, &b, lost);
+        if (!lasts(v, f, &b)) lose(t, &b, "written here, in a place that each turn of the loop works out");
         else if (!guards_mention(v, &b, f->index) && swept(v, f, &b, &empty_too))
             add_guarded(v, b.tile, &b, empty_too || lit_holds(v, f->runs.whole) ? NULL : &f->runs);
-        else if (!each_turn(v, f, &s->taken.v[i])) lose(t, &b, LOST_INDEX);
+        else if (!each_turn(v, f, &s->taken.v[i])) lose(t, &b, "written here, and what all turns of the loop write together is not known");
     }
 }

@@ -14,12 +14,7 @@ static const char *part_text(Versions *v, const PTile *t, const Part *p)
     Lower *L = v->L;
     const char *s = name_text(L, t->name);
     bool all = true;
-    int64_t n;
-    if (!is_whole(p, 0, t->slots)) {
-        bool one = poly_is_const(poly_sub(v->d, p->hi[0], p->lo[0]), &n) && n == 1;
-        if (one) s = arena_printf(L->a, "%s[%s]", s, poly_text(L, p->lo[0]));
-        else s = arena_printf(L->a, "%s[%s .. %s]", s, poly_text(L, p->lo[0]), poly_text(L, p->hi[0]));
-    }
+    if (!is_whole(p, 0, t->slots)) s = arena_printf(L->a, "%s[%s]", s, poly_text(L, p->lo[0])); /* of an array one is read */
     for (uint32_t i = 1; i < p->n; i++) all &= is_whole(p, i, t->extent[i - 1]);
     for (uint32_t i = 1; i < p->n && !all; i++) {
         Poly n_of = poly_sub(v->d, p->hi[i], p->lo[i]);
@@ -63,7 +58,7 @@ static bool of_other_iteration(Versions *v, const PRegion *r)
         diag_fix(diags, g, "read it in there, too, or write it behind that");
         declared(v, g, r->tile);
         return true;
-    } else if (r->tile->pipe && v->tiles[r->tile->index].lost == LOST_NOT && write->st->span.lo > r->span.lo) {
+    } else if (r->tile->pipe && t->lost == NULL && write->st->span.lo > r->span.lo) {
         g = lower_error(L, E0609, r->span, "`%s` has no value of this iteration here", name);
         diag_fix(diags, g, "declare it outside of the pipeline, or use `for`");
     } else {
@@ -100,16 +95,6 @@ static void by_guard(Versions *v, Diag *g, const Box *b, const Guard *of)
     else diag_fix(diags, g, "read it in the loop, too");
 }
 
-static void by_loss(Versions *v, Diag *g, const TileRecord *t)
-{
-    static const char *const WHY[] = {[LOST_INDEX] = "written here, and what all turns of the loop write together is not known",
-                                      [LOST_VALUE] = "written here, in a place that each turn of the loop works out",
-                                      [LOST_GUARDS] = "written here, under too many conditions"};
-    Diags *diags = v->L->c->diags;
-    diag_label(diags, g, t->lost_at->span, "%s", WHY[t->lost]);
-    diag_fix(diags, g, "read it in there, too, or write all that is read behind it");
-}
-
 void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool adds)
 {
     Lower *L = v->L;
@@ -133,8 +118,9 @@ void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool
     else g = lower_error(L, E0610, r->span, "a part of `%s` may have no value here%s: `%s`", name, at, part);
     if (v->missing.guard) {
         by_guard(v, g, v->missing.box, v->missing.guard);
-    } else if (t->lost != LOST_NOT) {
-        by_loss(v, g, t);
+    } else if (t->lost) {
+        diag_label(diags, g, t->lost_at->span, "%s", t->lost);
+        diag_fix(diags, g, "read it in there, too, or write all that is read behind it");
     } else if (some) {
         diag_label(diags, g, some->at->span, "this part is written");
         diag_fix(diags, g, "write the rest before, or read only what is written");

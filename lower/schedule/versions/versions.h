@@ -47,7 +47,6 @@ typedef struct Box {
     uint32_t tile, before; /* the box before it of the same tile: number from 1 in the log */
 } Box;
 typedef VEC(Box) Boxes;
-typedef enum Lost { LOST_NOT, LOST_INDEX, LOST_VALUE, LOST_GUARDS } Lost;
 typedef struct Cells { /* in numbers */
     int64_t lo[VERSION_DIMS], hi[VERSION_DIMS];
 } Cells;
@@ -55,7 +54,7 @@ typedef struct TileRecord {
     PTile *tile;
     uint32_t last; /* its latest box: number from 1 in the log; 0: none */
     uint32_t guarded; /* under conditions, since some were forgotten */
-    Lost lost;            /* why the last box that was forgotten was: */
+    const char *lost;     /* why the last box that was forgotten was; NULL: none was */
     const PRegion *lost_at;
     const PStmt *across;  /* the across-grid pipeline, around this or in front, that writes it though it stands outside */
 } TileRecord;
