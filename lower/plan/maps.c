@@ -35,13 +35,12 @@ static void describe(Lower *L, const PTensor *t, MapDesc *d)
     for (int i = 0; empty && i < d->rank; i++) d->dim[i] = d->pitch[i] = MAP_UNKNOWN; /* the launch has a map for what is empty */
 }
 
-/* 0-based number of the new map; UINT32_MAX where the view's place is not known at launch. */
+/* 0-based number of the new map. The place of what is not made at run time is known at launch. */
 static uint32_t add_map(Lower *L, PTensor *t, const MapDesc *d, const char *name)
 {
     LxPool *p = &L->ir->mf.lx;
     int bits = elem_info(t->type)->global_bits;
     Lx offset = t->base && !t->run_time ? scalar_lx(L, t->offset) : lx_const(L->a, p, 0);
-    if (offset == 0) return UINT32_MAX;
     MfMap m = {.name = name,
                .tensor = t->base ? t->base->index : t->index,
                .mode = (uint8_t)d->mode,
@@ -56,9 +55,7 @@ static uint32_t add_map(Lower *L, PTensor *t, const MapDesc *d, const char *name
     for (int i = 0; i < d->rank; i++) {
         if (!t->run_time) {
             m.dim[i] = scalar_lx(L, t->extent[i]);
-            Lx stride = scalar_lx(L, t->stride[i]);
-            if (m.dim[i] == 0 || stride == 0) return UINT32_MAX;
-            m.pitch[i] = bytes_lx(L, stride, bits);
+            m.pitch[i] = bytes_lx(L, scalar_lx(L, t->stride[i]), bits);
         }
         m.box[i] = (uint16_t)d->box[i];
         m.elem_stride[i] = (uint8_t)d->elem_stride[i];
@@ -161,12 +158,6 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
     map_check(&d, report_breach, &u);
     if (u.any) return false;
     *index = add_map(L, m->tensor, &d, name_text(L, m->name));
-    if (*index == UINT32_MAX) {
-        Diag *g = lower_error(L, E0493, m->span, "the place of view `%s` is not known at launch",
-                              name_text(L, m->tensor->name));
-        diag_label(L->c->diags, g, m->tensor->span, "depends on more than sizes and scalar parameters");
-        return false;
-    }
     L->maps->map_of[m->index] = *index + 1;
     L->ir->mf.maps.v[*index].is_load = m->is_load;
     L->ir->mf.maps.v[*index].is_store = m->is_store;
@@ -244,11 +235,6 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
         const char *t = name_text(L, mi->tensor->name);
         const char *name = named ? arena_printf(L->a, "%s.map%u", t, named + 1) : arena_printf(L->a, "%s.map", t);
         same = add_map(L, mi->tensor, &d, name);
-        if (same == UINT32_MAX) {
-            why->code = E0493;
-            why->text = arena_printf(L->a, "the place of view `%s` is not known at launch", t);
-            return false;
-        }
     }
     L->maps->descs.v[same] = d;
     L->ir->mf.maps.v[same].is_load = d.is_load;

@@ -29,14 +29,7 @@ void memory_buffers(Lower *L)
         b->name = name_text(L, t->name);
         b->span = t->span;
         b->align = (uint32_t)align;
-        if (bytes > UINT32_MAX / 2 || t->slots > UINT32_MAX || pitch * t->slots > UINT32_MAX / 2) {
-            Diag *g = lower_error(L, E0901, t->span, "tile `%s` alone takes %lld bytes", b->name, (long long)pitch);
-            diag_note(L->c->diags, g, (Span){0, 0}, "%s has %u bytes of shared memory per CTA", L->c->target->name,
-                      L->c->target->smem_per_cta);
-            b->slots = 1;
-            continue;
-        }
-        b->bytes = (uint32_t)bytes;
+        b->bytes = (uint32_t)bytes; /* no more than a CTA has, but for padding: frontend/types.c */
         b->slots = (uint32_t)t->slots;
         b->pitch = (uint32_t)pitch;
     }

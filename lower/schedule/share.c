@@ -29,11 +29,6 @@ static int64_t slot_bytes(const Ring *r)
     return (int64_t)r->pitch * r->inner;
 }
 
-static int64_t distance(int64_t a, int64_t b)
-{
-    return a < b ? b - a : a - b;
-}
-
 /* In slots of the larger tile the smaller one has at most half of the bytes on its way that it could have. */
 static bool near(int64_t a, int64_t b)
 {
@@ -58,7 +53,7 @@ static const PStmt *statement_of(const Planned *p)
     return p->naround && p->around[0].block == 0 ? p->around[0].branch : p->chain[1].loop;
 }
 
-/* Loop by loop, in the program's order: each ring goes to the one that is nearest to it in size, of those of loops before. */
+/* Loop by loop, in the program's order: each ring goes to the first one that is near to it in size, of those of loops before. */
 void rings_share(Lower *L)
 {
     typedef struct Home {
@@ -74,10 +69,9 @@ void rings_share(Lower *L)
         seen[r->tile->index] = true;
         const PStmt *loop = statement_of(r->moves.v[0]);
         Home *best = NULL;
-        for (uint32_t k = 0; k < homes.n; k++) {
+        for (uint32_t k = 0; k < homes.n && !best; k++) {
             Home *h = &homes.v[k];
-            if (h->last == loop || !alike(h->ring, r) || !near(h->ring->room, slot_bytes(r))) continue;
-            if (best == NULL || distance(h->ring->room, slot_bytes(r)) < distance(best->ring->room, slot_bytes(r))) best = h;
+            if (h->last != loop && alike(h->ring, r) && near(h->ring->room, slot_bytes(r))) best = h;
         }
         if (best) share(L, r, best->ring);
         else best = vec_add(L->a, &homes);
