@@ -248,11 +248,22 @@ static void size_peers(Lower *L)
     }
 }
 
+/* A phase is a turn's fills, what other CTAs add in a turn, or, of a kept tile, one copy by all of them. */
 static bool check_ring(Lower *L, const Ring *r)
 {
-    if (r->kept || r->bytes * r->inner <= TX_LIMIT) return true;
-    Diag *g = lower_error(L, E0623, r->fill->st->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
-                          (long long)(r->bytes * r->inner), name_text(L, r->tile->name), (long long)TX_LIMIT);
+    int64_t filled = r->kept ? 0 : r->bytes * r->inner, sent = 0;
+    const PStmt *at = NULL;
+    for (uint32_t i = 0; i < r->moves.n; i++) {
+        const Planned *p = r->moves.v[i];
+        if (p->dst != r || !p->st->move->dst.peer) continue;
+        int64_t bytes = remote_most(L, p);
+        if (!r->kept) bytes += sent;
+        if (bytes > sent) sent = bytes, at = p->st;
+    }
+    if (filled <= TX_LIMIT && sent <= TX_LIMIT) return true;
+    if (filled > TX_LIMIT) at = r->fill->st;
+    Diag *g = lower_error(L, E0623, at->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
+                          (long long)(filled > TX_LIMIT ? filled : sent), name_text(L, r->tile->name), (long long)TX_LIMIT);
     diag_label(L->c->diags, g, r->tile->span, "the tile");
     return false;
 }
