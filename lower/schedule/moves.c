@@ -64,7 +64,7 @@ static bool received_apart(Lower *L, const Planned *p, const int *target)
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    int target[RANKS_MAX];
+    int target[RANKS_MAX] = {0}; /* by hand */
     p->other = arena_new(L->a, MoveInfo);
     if (!L->derived && !role_committed(L, p->st)) return false;
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
