@@ -387,10 +387,20 @@ static tile_status fuzz(SimDevice *s, const SimLaunch *l, tile_error *err)
     return status;
 }
 
+/* The text may be another one than its manifest was made with. */
+static bool takes_params(const SimProgram *p, const MfKernel *k)
+{
+    bool same = !k || p->nparams == k->params.n;
+    for (uint32_t i = 0; k && same && i < p->nparams; i++) same = p->params[i].bytes == (k->params.v[i].kind == MF_PARAM_MAP ? SIM_MAP_BYTES : 8);
+    return same;
+}
+
 static tile_status run(SimDevice *s, const Launch *l, uint8_t *params, tile_error *err)
 {
     const Function *f = l->function;
     const SimProgram *p = f->program;
+    if (!takes_params(p, l->kernel))
+        return fail_rule(err, TILE_ERROR_MODULE, E1112, "entry `%s` takes other parameters than the manifest says", p->name);
     for (uint32_t i = 0; i < p->nparams; i++) memcpy(params + p->params[i].offset, l->params[i], p->params[i].bytes);
     SimLaunch launch = {.module = f->loaded->module,
                         .program = p,
@@ -464,12 +474,20 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
 
 /* ---- time: a nanosecond for each step, the same on every machine ---- */
 
+static uint64_t steps_so_far(SimDevice *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t steps = s->steps;
+    pthread_mutex_unlock(&s->lock);
+    return steps;
+}
+
 static tile_status sim_timer_start(tile_device *d, void *stream, void **timer, tile_error *err)
 {
     (void)stream;
     uint64_t *t = host_resize(&d->host, NULL, sizeof *t);
     if (!t) return no_memory(err);
-    *t = ((const SimDevice *)d)->steps;
+    *t = steps_so_far((SimDevice *)d);
     *timer = t;
     return succeed(err);
 }
@@ -477,7 +495,7 @@ static tile_status sim_timer_start(tile_device *d, void *stream, void **timer, t
 static tile_status sim_timer_stop(tile_device *d, void *stream, void *timer, double *milliseconds, tile_error *err)
 {
     (void)stream;
-    *milliseconds = (double)(((const SimDevice *)d)->steps - *(uint64_t *)timer) * 1e-6;
+    *milliseconds = (double)(steps_so_far((SimDevice *)d) - *(uint64_t *)timer) * 1e-6;
     host_free(&d->host, timer);
     return succeed(err);
 }
