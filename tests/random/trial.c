@@ -19,7 +19,7 @@ const char *const VERDICT_NAMES[V_COUNT] = {"right",       "refused",  "compile 
  * fault of the compiler. */
 static bool may_refuse(const char *code)
 {
-    static const char *const list[] = {"E0471", "E0701", "E0702", "E1001", "E1002"};
+    static const char *const list[] = {"E0471", "E0701", "E0702", "E1001"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (!strcmp(code, list[i])) return true;
     return !strncmp(code, "E06", 3) && strcmp(code, "E0662");
