@@ -56,7 +56,7 @@ static void stages(Run *r, Compilation *c, const char *path, const char *text, s
     r->t[FRONT] = lap(&last);
     if (ch == NULL || c->diags->errors) return;
     IrModule m = {.target = c->target->name};
-    PtxOptions po = {.comments = true, .sources = c->sources, .source_path = path};
+    PtxOptions po = {.sources = c->sources, .source_path = path};
     PtxWriter *w = ptx_begin(c->arena, c->arena->mem, &m, &po);
     for (size_t i = 0; i < check_kernel_count(ch); i++) {
         PKernel *p = check_kernel(ch, i);

@@ -220,7 +220,6 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
 {
     IrModule m = module_of(j);
     PtxOptions po = {.lineinfo = j->opt->lineinfo != 0,
-                     .comments = true,
                      .sources = &j->sources,
                      .source_path = source_recorded(j->main),
                      .source_hash = XXH64(j->main->text, j->main->len, 0)};

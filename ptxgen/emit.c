@@ -26,15 +26,14 @@ PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *op
     w->version = w->target ? w->target->min_version : 0;
     if (m->version > w->version) w->version = m->version;
     w->entries = names_new(a);
-    const char *path = opt->source_path ? opt->source_path : "";
-    w->source = arena_strdup(a, path, strlen(path));
+    w->source = arena_strdup(a, opt->source_path, strlen(opt->source_path));
     w->target_name = m->target;
     Manifest head = {.compiler = "tilecc " TILECC_VERSION,
                      .target = w->target_name,
                      .source = w->source,
                      .source_hash = opt->source_hash};
     manifest_begin(&w->manifest, a, &head);
-    w->room = HEADER_ROOM + strlen(path) + strlen(w->target_name);
+    w->room = HEADER_ROOM + strlen(w->source) + strlen(w->target_name);
     text_init(&w->out, mem);
     text_init(&w->body, mem);
     char *blank = arena_alloc(a, w->room);
@@ -79,13 +78,12 @@ void ptx_statement(PtxWriter *w, Span span)
     if (span.lo == w->span.lo && span.hi == w->span.hi) return;
     w->span = span;
     add_line(w, w->body_line, span);
-    if (span.lo == 0 || w->opt.sources == NULL || (!w->opt.comments && !w->opt.lineinfo)) return;
+    if (span.lo == 0 || w->opt.sources == NULL) return;
     Source *f = sources_file(w->opt.sources, span.lo);
-    if (f == NULL) return;
     const char *path;
     uint32_t line, col, len;
     source_place(w->opt.sources, span.lo, &path, &line, &col);
-    if (w->opt.comments && (f != w->shown || line != w->shown_line)) {
+    if (f != w->shown || line != w->shown_line) {
         w->shown = f;
         w->shown_line = line;
         const char *s = source_line(w->opt.sources, f, line, &len);
@@ -123,11 +121,7 @@ static void begin_body(PtxWriter *w, const IrKernel *k)
     w->shown = NULL;
     memset(w->loc, 0, sizeof w->loc);
     w->span = (Span){0, 0};
-    w->tmem = opnd_lit("missing");
-    w->smem = opnd_lit("missing");              /* a kernel that names shared memory has some */
-    w->counter = w->much = opnd_lit("missing"); /* the same: ir_check */
-    w->warp = w->lane = w->elected = (Opnd){.kind = OPND_EMPTY};
-    w->maps_room = opnd_lit("missing");
+    w->tmem = w->smem = w->counter = w->much = w->maps_room = w->warp = w->lane = w->elected = (Opnd){.kind = OPND_EMPTY};
     w->first_warp = w->role_warps = 0;
     w->divided = false;
 
@@ -153,8 +147,8 @@ static void out_line(PtxWriter *w)
 
 static const char *param_comment(const MfKernel *mf, const MfParam *p)
 {
-    if (p->kind == MF_PARAM_MAP) return p->index < mf->maps.n ? mf->maps.v[p->index].name : NULL;
-    if (p->kind == MF_PARAM_ADDRESS) return p->index < mf->tensors.n ? mf->tensors.v[p->index].name : NULL;
+    if (p->kind == MF_PARAM_MAP) return mf->maps.v[p->index].name;
+    if (p->kind == MF_PARAM_ADDRESS) return mf->tensors.v[p->index].name;
     if (p->kind == MF_PARAM_COUNTER) return "counter of tickets";
     if (p->kind == MF_PARAM_MAPS) return "room for maps";
     if (p->kind == MF_PARAM_HINTS) return "moves more than 8 x L2";
@@ -174,7 +168,7 @@ static void put_params(PtxWriter *w, const MfKernel *mf)
         if (map) text_lit(t, "[128]");
         if (i + 1 < mf->params.n) text_char(t, ',');
         const char *name = param_comment(mf, p);
-        if (name && w->opt.comments) {
+        if (name) {
             text_str(t, map ? " // map " : " // ");
             ptx_ascii(t, name, strlen(name), false);
         }
@@ -231,7 +225,7 @@ static void add_body(PtxWriter *w)
 {
     Text out = w->out;
     if (w->body.n <= out.n) {
-        text_put(&w->out, w->body.s ? w->body.s : "", w->body.n);
+        text_put(&w->out, w->body.s, w->body.n);
         return;
     }
     text_put_front(&w->body, out.s, out.n);
@@ -271,12 +265,8 @@ void ptx_kernel(PtxWriter *w, const IrKernel *k)
 
 static void put_header(PtxWriter *w, Text *t)
 {
-    const char *path = w->source;
-    text_lit(t, "// tilecc " TILECC_VERSION);
-    if (*path) {
-        text_lit(t, ", from ");
-        ptx_ascii(t, path, strlen(path), false);
-    }
+    text_lit(t, "// tilecc " TILECC_VERSION ", from ");
+    ptx_ascii(t, w->source, strlen(w->source), false);
     text_lit(t, "\n.version ");
     put_version(t, w->version);
     text_lit(t, "\n.target ");
@@ -293,7 +283,6 @@ static void put_files(PtxWriter *w)
 {
     for (uint32_t i = 0; i < w->files.n; i++) {
         const char *path = source_recorded(w->files.v[i]);
-        if (path == NULL) path = "";
         text_lit(&w->out, ".file ");
         text_uint(&w->out, i + 1);
         text_lit(&w->out, " \"");

@@ -36,18 +36,13 @@ Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key)
 {
     const IrArg *object = ir_find(op, key);
     const IrArg *slot = NULL, *byte = NULL;
-    if (object == NULL) return opnd_lit("missing");
     for (const IrArg *p = object + 1; p < op->args + op->nargs && p->key >= IRK_SLOT; p++) {
         if (p->key == IRK_SLOT) slot = p;
         else byte = p;
     }
-    if (object->kind == IRA_BUF && object->id < w->k->bufs.n) {
-        const IrBuf *b = &w->k->bufs.v[object->id];
-        return shared_address(w, b->offset, b->pitch, slot, byte);
-    }
-    if (object->kind == IRA_BAR && object->id < w->k->bars.n)
-        return shared_address(w, w->k->bars.v[object->id].offset, 8, slot, NULL);
-    return opnd_lit("missing");
+    if (object->kind == IRA_BAR) return shared_address(w, w->k->bars.v[object->id].offset, 8, slot, NULL);
+    const IrBuf *b = &w->k->bufs.v[object->id];
+    return shared_address(w, b->offset, b->pitch, slot, byte);
 }
 
 /* ---- copies ---- */
@@ -55,7 +50,7 @@ Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key)
 static void set_policy(PtxWriter *w, const IrOp *op)
 {
     const IrArg *pol = ir_find(op, IRK_POL);
-    if (pol == NULL || pol->id >= w->k->pols.n) return;
+    if (pol == NULL) return;
     w->slots[SLOT_hint] = opnd_lit(".L2::cache_hint");
     w->slots[SLOT_policy] = w->pols[pol->id];
     w->slots[SLOT_policy].kind = OPND_AFTER_COMMA;
@@ -99,11 +94,9 @@ static void set_info(PtxWriter *w, const IrOp *op, const MfMap *m)
 
 static const MfMap *set_map(PtxWriter *w, const IrOp *op)
 {
-    static const MfMap none;
-    const IrArg *map = ir_find(op, IRK_MAP);
-    bool known = map && map->id < w->k->mf.maps.n && w->maps[map->id].kind == OPND_REG;
-    const MfMap *m = known ? &w->k->mf.maps.v[map->id] : &none;
-    w->slots[SLOT_map] = ir_find(op, IRK_DESC) ? ptx_map_address(w, op, IRK_DESC) : known ? w->maps[map->id] : opnd_lit("missing");
+    uint32_t map = ir_find(op, IRK_MAP)->id;
+    const MfMap *m = &w->k->mf.maps.v[map];
+    w->slots[SLOT_map] = ir_find(op, IRK_DESC) ? ptx_map_address(w, op, IRK_DESC) : w->maps[map];
     set_coords(w, op, map_is_rows4(m->mode));
     set_info(w, op, m);
     set_policy(w, op);
@@ -132,7 +125,7 @@ static LoadTo set_destination(PtxWriter *w, const IrOp *op, Opnd guard, InstrFor
     }
     if (rank) {
         Opnd r = ptx_value32(w, rank);
-        bool same = dst.kind == OPND_ADDR && mbar.kind == OPND_ADDR && dst.reg == mbar.reg;
+        bool same = dst.reg == mbar.reg;
         dst = ptx_mapa(w, guard, dst, r);
         if (!pair) mbar = same ? opnd_addr(dst, mbar.u.k) : ptx_mapa(w, guard, mbar, r);
     }
@@ -145,12 +138,9 @@ static LoadTo set_destination(PtxWriter *w, const IrOp *op, Opnd guard, InstrFor
 /* ---- loads ---- */
 
 /* ir_check refuses what the map's mode has no form for. */
-static InstrForm there(InstrForm f, InstrForm of_boxes) { return f != FORM_COUNT ? f : of_boxes; }
-
 void ptx_op_tma_load(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const InstrForm *f = map_mode(set_map(w, op)->mode)->load;
-    if (*f == FORM_COUNT) f = map_mode(MAP_TILED)->load;
     ptx_form(w, guard, f[set_destination(w, op, guard, f[LOAD_CTA], f[LOAD_CLUSTER])]);
 }
 
@@ -166,14 +156,12 @@ void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
 void ptx_op_tma_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const MfMap *m = set_map(w, op);
-    ptx_form(w, guard, there(map_mode(m->mode)->prefetch, FORM_TMA_PREFETCH_TILE));
+    ptx_form(w, guard, map_mode(m->mode)->prefetch);
 }
 
 void ptx_op_map_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *map = ir_find(op, IRK_MAP);
-    bool known = map && map->id < w->k->mf.maps.n && w->maps[map->id].kind == OPND_REG;
-    w->slots[SLOT_map] = known ? w->maps[map->id] : opnd_lit("missing");
+    w->slots[SLOT_map] = w->maps[ir_find(op, IRK_MAP)->id];
     ptx_form(w, guard, FORM_MAP_PREFETCH);
 }
 
@@ -201,18 +189,15 @@ static Opnd text(const char *s)
 
 static const char *reduction_word(const IrOp *op)
 {
-    const IrArg *rop = ir_find(op, IRK_ROP);
     size_t n;
-    const char *const *words = word_list(WORDS_REDUCE, &n);
-    return rop && rop->id < n ? words[rop->id] : "missing"; /* ir_check refuses it */
+    return word_list(WORDS_REDUCE, &n)[ir_find(op, IRK_ROP)->id];
 }
 
 /* {op} and {type} of a bulk reduction. */
 static void set_reduction(PtxWriter *w, const IrOp *op, InstrForm form)
 {
-    const IrArg *elem = ir_find(op, IRK_ELEM);
-    const char *word = "missing", *type = "missing";
-    if (elem && elem->id < TYPE_COUNT) reduction_of(form, reduction_word(op), (ElemType)elem->id, &word, &type);
+    const char *word = "", *type = "";
+    reduction_of(form, reduction_word(op), (ElemType)ir_find(op, IRK_ELEM)->id, &word, &type);
     w->slots[SLOT_op] = text(word);
     w->slots[SLOT_type] = text(type);
 }
@@ -225,10 +210,10 @@ void ptx_op_tma_store(PtxWriter *w, const IrOp *op, Opnd guard)
     ptx_any_order(w, op->any_order);
     if (op->op == IR_TMA_REDUCE) { /* the map has the type */
         w->slots[SLOT_op] = text(reduction_word(op));
-        ptx_form(w, guard, there(mode->reduce, FORM_TMA_REDUCE_TILE));
+        ptx_form(w, guard, mode->reduce);
         return;
     }
-    ptx_form(w, guard, there(mode->store, FORM_TMA_STORE_TILE));
+    ptx_form(w, guard, mode->store);
 }
 
 void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -275,11 +260,11 @@ static Opnd vector_of(PtxWriter *w, Opnd value, int64_t n)
 
 void ptx_op_fill_peer(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *elem = ir_find(op, IRK_ELEM), *bytes = ir_find(op, IRK_BYTES), *a = ir_find(op, IRK_A);
-    bool wide = elem && elem_info((ElemType)elem->id)->shared_bits == 64;
+    const IrArg *a = ir_find(op, IRK_A);
+    bool wide = elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64;
     Opnd value = wide ? ptx_in_reg(w, ptx_value64(w, a), RC_B64) : ptx_in_reg(w, ptx_value32(w, a), RC_B32);
     InstrForm form = op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_ST_ASYNC;
-    int64_t n = bytes ? bytes->imm / (wide ? 8 : 4) : 1;
+    int64_t n = ir_find(op, IRK_BYTES)->imm / (wide ? 8 : 4);
     set_destination(w, op, guard, form, form);
     w->slots[SLOT_type] = wide ? opnd_lit("b64") : opnd_lit("b32");
     if (n > 1) w->slots[SLOT_vec] = n == 2 ? opnd_lit(".v2") : opnd_lit(".v4");
@@ -290,9 +275,8 @@ void ptx_op_fill_peer(PtxWriter *w, const IrOp *op, Opnd guard)
 
 void ptx_op_st_bulk(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *bytes = ir_find(op, IRK_BYTES);
     w->slots[SLOT_dst] = ptx_shared_address(w, op, IRK_DST);
-    w->slots[SLOT_size] = opnd_int(bytes ? bytes->imm : 0);
+    w->slots[SLOT_size] = opnd_int(ir_find(op, IRK_BYTES)->imm);
     ptx_form(w, guard, FORM_ST_BULK);
 }
 
@@ -300,7 +284,7 @@ void ptx_op_st_bulk(PtxWriter *w, const IrOp *op, Opnd guard)
 
 static Opnd in_brackets(Opnd at)
 {
-    if (at.kind == OPND_ADDR) at.kind = OPND_MEM;
+    at.kind = OPND_MEM;
     return at;
 }
 
@@ -372,13 +356,12 @@ static void only_much(PtxWriter *w, Opnd policy, Opnd guard)
 
 void ptx_op_policy(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *arg = ir_find(op, IRK_POL);
-    if (arg == NULL || arg->id >= w->k->pols.n) return;
-    const IrPolicy *pol = &w->k->pols.v[arg->id];
+    uint32_t id = ir_find(op, IRK_POL)->id;
+    const IrPolicy *pol = &w->k->pols.v[id];
     size_t n;
     const char *const *words = word_list(WORDS_CACHE, &n);
     char number[10], other[40] = ".L2::";
-    const char *primary = pol->primary < n ? words[pol->primary] : "missing";
+    const char *primary = words[pol->primary];
     if (pol->secondary < n) {
         size_t len = strlen(words[pol->secondary]);
         if (len > sizeof other - 5) len = sizeof other - 5;
@@ -387,7 +370,7 @@ void ptx_op_policy(PtxWriter *w, const IrOp *op, Opnd guard)
     }
     w->slots[SLOT_op] = opnd_textn(primary, strlen(primary));
     w->slots[SLOT_value] = fraction(pol->fraction, number);
-    w->slots[SLOT_reg] = w->pols[arg->id];
+    w->slots[SLOT_reg] = w->pols[id];
     ptx_form(w, guard, FORM_POLICY_CREATE);
-    if (pol->by_traffic) only_much(w, w->pols[arg->id], guard);
+    if (pol->by_traffic) only_much(w, w->pols[id], guard);
 }

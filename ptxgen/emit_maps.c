@@ -45,8 +45,7 @@ void ptx_maps_room(PtxWriter *w, const MfParam *p, Opnd name)
 
 Opnd ptx_map_address(PtxWriter *w, const IrOp *op, IrKey key)
 {
-    const IrArg *object = ir_find(op, key), *slot = object ? ir_part(op, object, IRK_SLOT) : NULL;
-    if (object == NULL || object->kind != IRA_BUF || object->id >= w->k->bufs.n) return opnd_lit("missing");
+    const IrArg *object = ir_find(op, key), *slot = ir_part(op, object, IRK_SLOT);
     const IrBuf *b = &w->k->bufs.v[object->id];
     Opnd s = slot ? ptx_value32(w, slot) : opnd_int(0), at = ptx_reg(w, RC_B64);
     if (s.kind == OPND_INT) {
@@ -76,7 +75,7 @@ static void copy_template(PtxWriter *w, uint32_t map, Opnd cell)
 {
     char name[PTX_PARAM_ROOM + 8];
     uint32_t number = 0;
-    if (!ptx_param(w, MF_PARAM_MAP, map, &number)) return;
+    ptx_param(w, MF_PARAM_MAP, map, &number);
     Opnd pair = {.kind = OPND_COORDS};
     for (w->ncoords = 0; w->ncoords < 2; w->ncoords++) w->coords[w->ncoords] = ptx_reg(w, RC_B64);
     for (uint32_t byte = 0; byte < IR_MAP_BYTES; byte += 16) {

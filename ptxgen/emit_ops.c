@@ -15,8 +15,8 @@ static PtxBlock *open_block(PtxWriter *w, const IrOp *op)
 
 static const char *index_name(const PtxWriter *w, const IrOp *op)
 {
-    bool named = op->dst > 0 && op->dst <= w->k->value_names.n && w->k->value_names.v[op->dst - 1];
-    return named ? w->k->value_names.v[op->dst - 1] : "";
+    const char *name = w->k->value_names.v[op->dst - 1];
+    return name ? name : "";
 }
 
 /* The test stands at the end of the body too, so that a turn costs one branch. `index + 1 <= bound` never wraps. */
@@ -49,7 +49,6 @@ static void op_if(PtxWriter *w, const IrOp *op, Opnd guard)
 static void op_else(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard, (void)op;
-    if (w->blocks.n == 0) return;
     PtxBlock *block = &w->blocks.v[w->blocks.n - 1];
     w->nquotients = 0;
     block->is_else = true;
@@ -78,18 +77,17 @@ static void op_break(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard;
     uint32_t i = w->blocks.n;
-    while (i && w->blocks.v[i - 1].op != IR_REPEAT) i--;
-    if (i) ptx_branch(w, ptx_valuep(w, ir_find(op, IRK_COND)), true, "done", "", w->blocks.v[i - 1].label);
+    while (w->blocks.v[i - 1].op != IR_REPEAT) i--;
+    ptx_branch(w, ptx_valuep(w, ir_find(op, IRK_COND)), true, "done", "", w->blocks.v[i - 1].label);
 }
 
 /* Lane l takes l, l + 32, ..: more than one turn only where there are more than 32. */
 static void op_lanes(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard;
-    const IrArg *n = ir_find(op, IRK_N);
     PtxBlock *block = open_block(w, op);
     block->name = index_name(w, op);
-    block->bound = opnd_int(n ? n->imm : 0);
+    block->bound = opnd_int(ir_find(op, IRK_N)->imm);
     block->index = ptx_define(w, op);
     PTX_INS(w, "mov.b32", block->index, w->lane);
     if (block->bound.u.k < LANES) {
@@ -103,7 +101,6 @@ static void op_lanes(PtxWriter *w, const IrOp *op, Opnd guard)
 static void op_end(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard, (void)op;
-    if (w->blocks.n == 0) return;
     PtxBlock b = w->blocks.v[--w->blocks.n];
     w->nquotients = 0;
     if (b.op == IR_IF) {
@@ -153,8 +150,7 @@ static Opnd scope_word(const IrOp *op, IrScope otherwise)
  * the phase's copies wrote visible to this thread (PTX ISA, mbarrier.try_wait). */
 static void op_wait(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *bar = ir_find(op, IRK_BAR);
-    const char *name = bar && bar->id < w->k->bars.n ? w->k->bars.v[bar->id].name : "";
+    const char *name = w->k->bars.v[ir_find(op, IRK_BAR)->id].name;
     uint32_t label = w->labels++;
     Opnd parity = ptx_value32(w, ir_find(op, IRK_PHASE));
     Opnd mbar = ptx_shared_address(w, op, IRK_BAR);
@@ -204,9 +200,8 @@ static void op_commit(PtxWriter *w, const IrOp *op, Opnd guard)
 
 static void op_group_wait(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *n = ir_find(op, IRK_N), *how = ir_find(op, IRK_HOW);
-    w->slots[SLOT_n] = opnd_int(n ? n->imm : 0);
-    ptx_form(w, guard, how && how->id == IRH_READ ? FORM_GROUP_WAIT_READ : FORM_GROUP_WAIT);
+    w->slots[SLOT_n] = opnd_int(ir_find(op, IRK_N)->imm);
+    ptx_form(w, guard, ir_find(op, IRK_HOW)->id == IRH_READ ? FORM_GROUP_WAIT_READ : FORM_GROUP_WAIT);
 }
 
 static void op_dependent(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -223,7 +218,7 @@ static void op_fence(PtxWriter *w, const IrOp *op, Opnd guard)
     if (op->op == IR_FENCE_ACQREL) w->slots[SLOT_scope] = scope_word(op, IRC_GPU);
     if (op->op == IR_FENCE_MBAR_INIT) ptx_form(w, guard, FORM_FENCE_MBAR_INIT);
     else if (op->op == IR_FENCE_ACQREL) ptx_form(w, guard, FORM_FENCE_ACQ_REL);
-    else ptx_form(w, guard, space && space->id <= IRS_GLOBAL ? spaces[space->id] : FORM_FENCE_ASYNC);
+    else ptx_form(w, guard, space->id <= IRS_GLOBAL ? spaces[space->id] : FORM_FENCE_ASYNC);
 }
 
 static PtxOp *const OPS[IR_OP_COUNT] = {
@@ -324,7 +319,6 @@ static Opnd both(PtxWriter *w, Opnd p, Opnd q)
 
 void ptx_op(PtxWriter *w, const IrOp *op)
 {
-    if (op->op >= IR_OP_COUNT || OPS[op->op] == NULL) return;
     Opnd guard = NONE;
     if (op->guard.pred) guard = ptx_valuep(w, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
     if (op->elect && w->elected.kind == OPND_REG) guard = both(w, guard, w->elected);

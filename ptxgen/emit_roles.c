@@ -70,12 +70,12 @@ static void prologue_param(PtxWriter *w, uint32_t number)
     const MfKernel *mf = &w->k->mf;
     const MfParam *p = &mf->params.v[number];
     char name[PTX_PARAM_ROOM];
-    if (p->kind == MF_PARAM_MAP && p->index < mf->maps.n) { /* its generic address: it is a parameter */
+    if (p->kind == MF_PARAM_MAP) { /* its generic address: it is a parameter */
         Opnd at = ptx_reg(w, RC_B64);
         PTX_INS(w, "mov.b64", at, ptx_param_name(name, number, false));
         PTX_INS(w, "cvta.param.u64", at, at);
         w->maps[p->index] = at;
-    } else if ((p->kind == MF_PARAM_ADDRESS && p->index < mf->tensors.n) || p->kind == MF_PARAM_COUNTER) {
+    } else if (p->kind == MF_PARAM_ADDRESS || p->kind == MF_PARAM_COUNTER) {
         Opnd at = ptx_reg(w, RC_B64);
         PTX_INS(w, "ld.param.b64", at, ptx_param_name(name, number, true));
         PTX_INS(w, "cvta.to.global.u64", at, at);
@@ -108,7 +108,6 @@ static void body_ops(PtxWriter *w, const IrRole *r)
         ptx_statement(w, r->ops.v[i].span);
         ptx_op(w, &r->ops.v[i]);
     }
-    while (w->blocks.n) ptx_op(w, &(IrOp){.op = IR_END}); /* labels that were branched to must stand somewhere */
     ptx_statement(w, (Span){0, 0});
 }
 

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "ptxgen/emit.h"
 
 /* Mnemonics of 32 and 64 bits (arithmetic, or bits alone), and of predicates where there are any. */
@@ -22,8 +24,7 @@ void ptx_op_binary(PtxWriter *w, const IrOp *op, Opnd guard)
     Opnd a = convert(w, ir_find(op, IRK_A), c);
     bool shift = op->op == IR_SHL || op->op == IR_SHR; /* PTX: the count is a u32 whatever the width */
     Opnd b = convert(w, ir_find(op, IRK_B), shift ? RC_B32 : c);
-    const char *m = MNEMONICS[op->op][c == RC_PRED ? 2 : c == RC_B64];
-    PTX_INS(w, m ? m : "none", ptx_define(w, op), a, b);
+    PTX_INS(w, MNEMONICS[op->op][c == RC_PRED ? 2 : c == RC_B64], ptx_define(w, op), a, b);
 }
 
 void ptx_op_not(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -37,8 +38,7 @@ void ptx_op_not(PtxWriter *w, const IrOp *op, Opnd guard)
 void ptx_op_const(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard;
-    const IrArg *a = ir_find(op, IRK_A);
-    ptx_define_int(w, op, a ? a->imm : 0); /* no code: users take it as an immediate */
+    ptx_define_int(w, op, ir_find(op, IRK_A)->imm); /* no code: users take it as an immediate */
 }
 
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number)
@@ -52,17 +52,16 @@ const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, u
 void ptx_op_param(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard;
-    const IrArg *expr = ir_find(op, IRK_EXPR);
-    uint32_t number;
+    uint32_t expr = ir_find(op, IRK_EXPR)->id, number;
     int64_t k;
-    if (expr && ptx_param(w, MF_PARAM_VALUE, expr->id, &number)) {
+    if (ptx_param(w, MF_PARAM_VALUE, expr, &number)) {
         char name[PTX_PARAM_ROOM];
         Opnd at = ptx_param_name(name, number, true);
         /* The low half of a little-endian s64 is its value where it fits 32 bits. */
         PTX_INS(w, op->type == IR_I32 ? "ld.param.b32" : "ld.param.b64", ptx_define(w, op), at);
-    } else if (expr && lx_is_const(&w->k->mf.lx, expr->id, &k)) {
+    } else if (lx_is_const(&w->k->mf.lx, expr, &k)) {
         ptx_define_int(w, op, k);
-    } else {
+    } else { /* ir_check asks for no parameter: the assembler refuses it */
         PTX_INS(w, "ld.param.b64", ptx_define(w, op), opnd_lit("[missing]"));
     }
 }
@@ -86,11 +85,8 @@ void ptx_op_sreg(PtxWriter *w, const IrOp *op, Opnd guard)
         [IRR_CLUSTER_CTARANK] = "%cluster_ctarank",
         [IRR_CLUSTER_NCTARANK] = "%cluster_nctarank",
     };
-    const IrArg *reg = ir_find(op, IRK_REG);
-    const char *name = reg && reg->id < IRR_COUNT ? names[reg->id] : "missing";
-    size_t n = 0;
-    while (name[n]) n++;
-    PTX_INS(w, "mov.u32", ptx_define(w, op), opnd_textn(name, n));
+    const char *name = names[ir_find(op, IRK_REG)->id];
+    PTX_INS(w, "mov.u32", ptx_define(w, op), opnd_textn(name, strlen(name)));
 }
 
 void ptx_op_cmp(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -99,9 +95,9 @@ void ptx_op_cmp(PtxWriter *w, const IrOp *op, Opnd guard)
     static const char *const set[2][6] = {
         {"setp.eq.s32", "setp.ne.s32", "setp.lt.s32", "setp.le.s32", "setp.gt.s32", "setp.ge.s32"},
         {"setp.eq.s64", "setp.ne.s64", "setp.lt.s64", "setp.le.s64", "setp.gt.s64", "setp.ge.s64"}};
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *rel = ir_find(op, IRK_REL);
-    RegClass ca = a ? ptx_arg_class(w, a) : RC_NONE, cb = b ? ptx_arg_class(w, b) : RC_NONE;
-    uint32_t r = rel && rel->id <= IRL_GE ? rel->id : IRL_EQ;
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    RegClass ca = ptx_arg_class(w, a), cb = ptx_arg_class(w, b);
+    uint32_t r = ir_find(op, IRK_REL)->id;
     if (ca == RC_PRED || cb == RC_PRED) { /* setp does not compare predicates */
         Opnd x = ptx_valuep(w, a), y = ptx_valuep(w, b), d = ptx_define(w, op);
         PTX_INS(w, "xor.pred", d, x, y);
@@ -160,10 +156,9 @@ void ptx_op_cvt(PtxWriter *w, const IrOp *op, Opnd guard)
 
 void ptx_op_var(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *var = ir_find(op, IRK_VAR);
-    if (var == NULL || var->id >= w->k->vars.n) return;
-    RegClass c = ptx_class(w->k->vars.v[var->id].type);
-    Opnd *reg = &w->vars.v[var->id];
+    uint32_t var = ir_find(op, IRK_VAR)->id;
+    RegClass c = ptx_class(w->k->vars.v[var].type);
+    Opnd *reg = &w->vars.v[var];
     const char *mov = c == RC_PRED ? "mov.pred" : c == RC_B32 ? "mov.b32" : "mov.b64";
     if (op->op == IR_GET) {
         PTX_INS(w, mov, ptx_define(w, op), *reg);
@@ -178,9 +173,7 @@ void ptx_op_var(PtxWriter *w, const IrOp *op, Opnd guard)
 
 static Opnd tensor_base(const PtxWriter *w, const IrOp *op)
 {
-    const IrArg *t = ir_find(op, IRK_TENSOR);
-    Opnd base = t && t->id < w->k->mf.tensors.n ? w->tensors[t->id] : (Opnd){.kind = OPND_EMPTY};
-    return base.kind == OPND_REG ? base : opnd_lit("missing");
+    return w->tensors[ir_find(op, IRK_TENSOR)->id];
 }
 
 void ptx_op_gaddr(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -200,12 +193,9 @@ void ptx_op_zaddr(PtxWriter *w, const IrOp *op, Opnd guard)
  * A load's destination may be wider than its type: it is extended by the type's sign. */
 void ptx_op_loads(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *t = ir_find(op, IRK_TENSOR);
-    uint8_t type = t && t->id < w->k->mf.tensors.n ? w->k->mf.tensors.v[t->id].type : TYPE_COUNT;
-    const ElemInfo *e = type < TYPE_COUNT ? elem_info((ElemType)type) : NULL;
-    bool whole = e && (e->kind == ELEM_UINT || e->kind == ELEM_SINT);
+    const char *type = elem_info((ElemType)w->k->mf.tensors.v[ir_find(op, IRK_TENSOR)->id].type)->ptx;
     char mnemonic[32] = "ld.global.nc.";
-    for (size_t i = 0, n = 13; whole && e->ptx[i] && n + 1 < sizeof mnemonic; i++) mnemonic[n++] = e->ptx[i];
+    memcpy(mnemonic + strlen(mnemonic), type, strlen(type) + 1); /* of integers: "s32" */
     Opnd base = tensor_base(w, op), byte = ptx_value64(w, ir_find(op, IRK_BYTE)), at = base;
     if (byte.kind != OPND_INT || byte.u.k != 0) {
         at = ptx_reg(w, RC_B64);
@@ -213,7 +203,7 @@ void ptx_op_loads(PtxWriter *w, const IrOp *op, Opnd guard)
     }
     Opnd d = ptx_define(w, op);
     if (guard.kind != OPND_EMPTY) PTX_INS(w, "mov.b64", d, opnd_int(-1));
-    at.kind = at.kind == OPND_REG ? OPND_MEM : at.kind;
+    at.kind = OPND_MEM;
     ptx_ins(w, guard, mnemonic, (const Opnd[]){d, at}, 2);
 }
 
@@ -229,7 +219,7 @@ void ptx_op_ticket(PtxWriter *w, const IrOp *op, Opnd guard)
         PTX_INS(w, "add.s32", last, bound, opnd_int(-1));
         bound = last;
     }
-    at.kind = at.kind == OPND_REG ? OPND_MEM : at.kind;
+    at.kind = OPND_MEM;
     if (guard.kind != OPND_EMPTY) PTX_INS(w, "mov.b64", d, opnd_int(-1));
     ptx_ins(w, guard, "atom.relaxed.gpu.global.inc.u32", (const Opnd[]){drawn, at, bound}, 3);
     ptx_ins(w, guard, "cvt.u64.u32", (const Opnd[]){d, drawn}, 2);

@@ -22,26 +22,16 @@ Opnd ptx_reg(PtxWriter *w, RegClass c)
 
 /* ---- values ---- */
 
-static const PtxVal *val(const PtxWriter *w, const IrArg *arg)
-{
-    static const PtxVal none;
-    return arg->id > 0 && arg->id <= w->vals.n ? &w->vals.v[arg->id - 1] : &none;
-}
-
 RegClass ptx_arg_class(const PtxWriter *w, const IrArg *arg)
 {
-    if (arg->kind != IRA_VAL) return RC_NONE;
-    return arg->id > 0 && arg->id <= w->k->value_types.n ? ptx_class(w->k->value_types.v[arg->id - 1]) : RC_NONE;
+    return arg->kind == IRA_VAL ? ptx_class(w->k->value_types.v[arg->id - 1]) : RC_NONE;
 }
 
 Opnd ptx_value(PtxWriter *w, const IrArg *arg)
 {
-    if (arg == NULL) return opnd_lit("missing"); /* ir_check refuses such an op; the assembler would too */
     if (arg->kind == IRA_IMM) return opnd_int(arg->imm);
-    const PtxVal *v = val(w, arg);
-    if (v->kind == OPND_INT) return opnd_int(v->k);
-    if (v->kind == OPND_REG) return (Opnd){.kind = OPND_REG, .cls = v->cls, .reg = v->reg};
-    return opnd_lit("undefined");
+    const PtxVal *v = &w->vals.v[arg->id - 1];
+    return v->kind == OPND_INT ? opnd_int(v->k) : (Opnd){.kind = OPND_REG, .cls = v->cls, .reg = v->reg};
 }
 
 Opnd ptx_value32(PtxWriter *w, const IrArg *arg)
@@ -85,15 +75,14 @@ Opnd ptx_in_reg(PtxWriter *w, Opnd o, RegClass c)
 Opnd ptx_define(PtxWriter *w, const IrOp *op)
 {
     Opnd r = ptx_reg(w, ptx_class(op->type));
-    if (op->dst > 0 && op->dst <= w->vals.n)
-        w->vals.v[op->dst - 1] = (PtxVal){.kind = OPND_REG, .cls = r.cls, .reg = r.reg};
+    w->vals.v[op->dst - 1] = (PtxVal){.kind = OPND_REG, .cls = r.cls, .reg = r.reg};
     return r;
 }
 
 void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k)
 {
     if (op->type == IR_I32) k = (int32_t)(uint32_t)(uint64_t)k;
-    if (op->dst > 0 && op->dst <= w->vals.n) w->vals.v[op->dst - 1] = (PtxVal){.kind = OPND_INT, .k = k};
+    w->vals.v[op->dst - 1] = (PtxVal){.kind = OPND_INT, .k = k};
 }
 
 Opnd ptx_param_name(char *buf, uint32_t number, bool brackets)
@@ -110,7 +99,6 @@ Opnd ptx_param_name(char *buf, uint32_t number, bool brackets)
  * the rank may be none of the cluster, and mapa itself ends the kernel then. */
 Opnd ptx_mapa(PtxWriter *w, Opnd guard, Opnd address, Opnd rank)
 {
-    if (address.kind != OPND_ADDR) return address;
     Opnd there = ptx_reg(w, RC_B32);
     w->slots[SLOT_reg] = there;
     w->slots[SLOT_src] = (Opnd){.kind = OPND_REG, .cls = RC_B32, .reg = address.reg};

@@ -570,13 +570,11 @@ static void fill_words(Work *k, const IrOp *op)
 
 void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *arg = ir_find(op, IRK_PLAN);
-    if (arg == NULL || arg->id >= w->k->plans.n) return;
     if (w->threads == NULL) w->threads = arena_new(w->arena, struct PtxThreads);
     ThrWork *work = &w->threads->pieces;
     Work *k = &w->threads->at;
-    *k = (Work){.w = w, .p = &w->k->plans.v[arg->id], .any_order = op->any_order};
-    if (!threads_work(k->p, work)) return;
+    *k = (Work){.w = w, .p = &w->k->plans.v[ir_find(op, IRK_PLAN)->id], .any_order = op->any_order};
+    threads_work(k->p, work);
     uint32_t label = w->labels++, first = first_thread(w->k, op);
     if (guard.kind != OPND_EMPTY) ptx_branch(w, guard, false, "skip", k->p->name, label);
     k->thread = reg32(k);

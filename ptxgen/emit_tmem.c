@@ -66,14 +66,10 @@ static Opnd plus(PtxWriter *w, Opnd r, int64_t k)
 /* A register without, and the constant: lanes and columns. */
 static Opnd tensor_address(PtxWriter *w, const IrOp *op, IrKey key, int64_t *k)
 {
-    const IrArg *object = ir_find(op, key), *slot = object ? ir_part(op, object, IRK_SLOT) : NULL,
-                *byte = object ? ir_part(op, object, IRK_OFFSET) : NULL;
-    *k = 0;
-    if (object == NULL || object->id >= w->k->bufs.n) return opnd_lit("missing");
+    const IrArg *object = ir_find(op, key), *slot = ir_part(op, object, IRK_SLOT), *byte = ir_part(op, object, IRK_OFFSET);
     const IrBuf *b = &w->k->bufs.v[object->id];
     int64_t at = byte ? byte->imm : 0, pitch = 4 * (int64_t)b->columns;
-    *k = b->column;
-    if (pitch) *k += (at / pitch << LANE_BIT) + at % pitch / 4;
+    *k = b->column + (at / pitch << LANE_BIT) + at % pitch / 4;
     const IrArg *along = ir_find(op, IRK_ALONG);
     Opnd s = slot ? ptx_value32(w, slot) : opnd_int(0), a = along ? ptx_value32(w, along) : opnd_int(0), base = w->tmem;
     if (s.kind == OPND_INT) {
@@ -115,7 +111,6 @@ static Opnd descriptor(PtxWriter *w, const IrOp *op, int64_t *k)
 {
     const IrArg *src = ir_find(op, IRK_SRC), *desc = ir_find(op, IRK_DESC);
     *k = 0;
-    if (src == NULL || desc == NULL || src->id >= w->k->bufs.n) return opnd_lit("missing");
     const IrArg *slot = ir_part(op, src, IRK_SLOT), *byte = ir_part(op, src, IRK_OFFSET);
     Opnd d = ptx_value64(w, desc), s = slot ? ptx_value32(w, slot) : opnd_int(0), b = byte ? ptx_value32(w, byte) : opnd_int(0);
     int64_t pitch = w->k->bufs.v[src->id].pitch >> ADDRESS_SHIFT;
@@ -159,16 +154,15 @@ void ptx_op_tc_cp(PtxWriter *w, const IrOp *op, Opnd guard)
         w->slots[SLOT_desc] = d;
         w->slots[SLOT_group1] = group_word(w);
         w->slots[SLOT_fmt] = c.format == IRF_B6 ? opnd_lit(".b8x16.b6x16_p32") : c.format == IRF_B4 ? opnd_lit(".b8x16.b4x16_p64") : NONE;
-        ptx_form(w, guard, forms[c.shape < IRP_SHAPES ? c.shape : 0]);
+        ptx_form(w, guard, forms[c.shape]);
     }
 }
 
 void ptx_op_tc_shift(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *n = ir_find(op, IRK_N);
-    int64_t k;
+    int64_t k, n = ir_find(op, IRK_N)->imm;
     Opnd base = tensor_address(w, op, IRK_DST, &k);
-    for (int64_t i = 0; n && i < n->imm; i++) {
+    for (int64_t i = 0; i < n; i++) {
         w->slots[SLOT_taddr] = plus(w, base, k + i * TMEM_SHIFT_COLUMNS);
         w->slots[SLOT_group1] = group_word(w);
         ptx_form(w, guard, FORM_TC_SHIFT);
@@ -187,8 +181,7 @@ void ptx_op_tc_commit(PtxWriter *w, const IrOp *op, Opnd guard)
 
 void ptx_op_tc_fence(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *order = ir_find(op, IRK_ORDER);
-    ptx_form(w, guard, order && order->id == IRD_BEFORE ? FORM_TC_FENCE_BEFORE : FORM_TC_FENCE_AFTER);
+    ptx_form(w, guard, ir_find(op, IRK_ORDER)->id == IRD_BEFORE ? FORM_TC_FENCE_BEFORE : FORM_TC_FENCE_AFTER);
 }
 
 /* ---- by threads ---- */
@@ -314,9 +307,7 @@ static uint32_t first_warp(const IrKernel *k, const IrOp *op)
 /* PTX ISA, "Access restrictions": a warp reaches the lanes of its number modulo 4 in the CTA. */
 void ptx_op_tc_threads(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    const IrArg *arg = ir_find(op, IRK_PLAN);
-    if (arg == NULL || arg->id >= w->k->plans.n) return;
-    const IrPlan *p = &w->k->plans.v[arg->id];
+    const IrPlan *p = &w->k->plans.v[ir_find(op, IRK_PLAN)->id];
     bool out = op->op == IR_TC_LD;
     Rows r = {.w = w, .p = p, .side = out ? &p->dst : &p->src, .out = out};
     r.columns = p->extent[1] * (elem_info((ElemType)r.side->type)->shared_bits / 8u) / 4u;

@@ -13,8 +13,7 @@
 
 typedef struct PtxOptions {
     bool lineinfo;
-    bool comments;       /* a comment per source statement */
-    Sources *sources;    /* for comments and .loc; may be NULL */
+    Sources *sources;    /* for a comment per statement, and .loc; NULL: without */
     const char *source_path;
     uint64_t source_hash;
 } PtxOptions;
@@ -28,7 +27,7 @@ typedef VEC(PtxLine) PtxLines;
 
 /* In two steps so that a large module needs little memory at once: header, then each kernel as soon as it is lowered
  * (its IR may be dropped afterwards; its part of the manifest is already in words), then the end.
- * The text is deterministic to the byte. .version and .target are filled in at the end from what was used.
+ * Kernels are as ir_check wants them. The text is deterministic to the byte. .version and .target are filled in at the end from what was used.
  * The writer's text and lines are the allocator's, not the arena's: after an allocation failed in any of these,
  * ptx_free is still the caller's to call. */
 typedef struct PtxWriter PtxWriter;

@@ -77,7 +77,7 @@ static void check_round_trip(Kernel *k)
 
 static void emit(Kernel *k)
 {
-    PtxOptions opt = {.comments = true, .source_path = k->path};
+    PtxOptions opt = {.source_path = k->path};
     k->writer = ptx_begin(&k->arena, &k->mem, k->m, &opt);
     for (uint32_t i = 0; i < k->m->kernels.n; i++) ptx_kernel(k->writer, k->m->kernels.v[i]);
     k->ptx = ptx_end(k->writer, &k->size, &k->lines, NULL);

@@ -40,7 +40,7 @@ static inline int set_up(void **state)
     arena_init(&b->arena, &b->mem);
     b->m.target = "sm_90a";
     sources_init(&b->sources, &b->arena);
-    b->opt = (PtxOptions){.comments = true, .source_path = "test.tile"};
+    b->opt = (PtxOptions){.source_path = "test.tile"};
     *state = b;
     return 0;
 }
