@@ -5,7 +5,8 @@
  * Both launch the same kernel with the same two maps and one value; the bare call has its configuration, maps and
  * parameters made beforehand. A kernel that returns at once keeps the GPU ahead of the host; the stream is drained
  * between rounds, outside of the times. Then the same with a kernel whose work is dealt by tickets: tile_launch finds the
- * counter of the stream, the bare call has one. Prints a line for each. Exit code 3: no GPU here.
+ * counter of the stream, the bare call has one. At last tile_launch_at with tensors that lie elsewhere each time, at few places, whose maps are kept,
+ * and at many, whose maps are encoded; the bare call encodes its two maps as well. Prints a line for each. Exit code 3: no GPU here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "runtime/cuda_api.h"
 #include "tile.h"
 
-enum { ROUNDS = 201, PER_ROUND = 200, SIDE = 4096 };
+enum { ROUNDS = 201, PER_ROUND = 200, SIDE = 4096, PLACES = 64, STEP = 256 };
 
 static double now_ns(void)
 {
@@ -115,19 +116,24 @@ typedef struct Bare {
     CuLaunchConfig config;
 } Bare;
 
+static void encode_bare(Bare *b, const uint64_t address[2], int place)
+{
+    for (int i = 0; i < 2; i++) {
+        const uint64_t dims[2] = {SIDE, SIDE}, pitch[1] = {SIDE * 2};
+        const uint32_t box[2] = {64, 64}, steps[2] = {1, 1};
+        if (b->api.TensorMapEncodeTiled(&b->maps[i], MAP_BF16, 2, (void *)(uintptr_t)(address[i] + (uint64_t)place * STEP), dims, pitch,
+                                        box, steps, 0, MAP_SWIZZLE_128B, 0, 0) != CU_OK)
+            die("cuTensorMapEncodeTiled failed");
+        b->params[i] = &b->maps[i];
+    }
+}
+
 static void prepare_bare(Bare *b, const char *ptx, const uint64_t address[2])
 {
     CuModule module;
     if (b->api.ModuleLoadDataEx(&module, ptx, 0, NULL, NULL) != CU_OK) die("cuModuleLoadDataEx failed");
     if (b->api.ModuleGetFunction(&b->function, module, "copy") != CU_OK) die("cuModuleGetFunction failed");
-    for (int i = 0; i < 2; i++) {
-        const uint64_t dims[2] = {SIDE, SIDE}, pitch[1] = {SIDE * 2};
-        const uint32_t box[2] = {64, 64}, steps[2] = {1, 1};
-        if (b->api.TensorMapEncodeTiled(&b->maps[i], MAP_BF16, 2, (void *)(uintptr_t)address[i], dims, pitch, box,
-                                        steps, 0, MAP_SWIZZLE_128B, 0, 0) != CU_OK)
-            die("cuTensorMapEncodeTiled failed");
-        b->params[i] = &b->maps[i];
-    }
+    encode_bare(b, address, 0);
     b->n = SIDE;
     b->params[2] = &b->n;
     b->counter = address[0]; /* the kernel touches nothing */
@@ -136,20 +142,25 @@ static void prepare_bare(Bare *b, const char *ptx, const uint64_t address[2])
     b->config = (CuLaunchConfig){1, 1, 1, 32, 1, 1, 1024, NULL, NULL, 0};
 }
 
-static double time_bare(Bare *b)
+/* places > 0: its maps are encoded anew for each launch. */
+static double time_bare(Bare *b, const uint64_t address[2], int places)
 {
     double t = now_ns();
-    for (int i = 0; i < PER_ROUND; i++)
+    for (int i = 0; i < PER_ROUND; i++) {
+        if (places > 0) encode_bare(b, address, i % places);
         if (b->api.LaunchKernelEx(&b->config, b->function, b->params, NULL) != CU_OK) die("cuLaunchKernelEx failed");
+    }
     return (now_ns() - t) / PER_ROUND;
 }
 
-static double time_tile(tile_args *args)
+static double time_tile(tile_args *args, const uint64_t address[2], int places)
 {
     tile_error err;
     double t = now_ns();
-    for (int i = 0; i < PER_ROUND; i++)
-        if (tile_launch(args, NULL, &err) != TILE_OK) die(err.text);
+    for (int i = 0; i < PER_ROUND; i++) {
+        int64_t shift = places > 0 ? (int64_t)(i % places) * STEP : 0, where[2] = {(int64_t)address[0] + shift, (int64_t)address[1] + shift};
+        if ((places > 0 ? tile_launch_at(args, where, 2, NULL, &err) : tile_launch(args, NULL, &err)) != TILE_OK) die(err.text);
+    }
     return (now_ns() - t) / PER_ROUND;
 }
 
@@ -181,7 +192,7 @@ static int use_primary_context(CudaApi *api, tile_error *err)
     return 0;
 }
 
-static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool tickets)
+static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool tickets, int places)
 {
     jmp_buf no_memory;
     Mem mem = {.fail = &no_memory};
@@ -199,14 +210,16 @@ static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool 
     static double tile_ns[ROUNDS], bare_ns[ROUNDS];
     prepare_bare(bare, ptx.s, address);
     for (int i = 0; i < ROUNDS; i++) { /* in turn, so that drift of the clock meets both */
-        bare_ns[i] = time_bare(bare);
+        bare_ns[i] = time_bare(bare, address, places);
         tile_synchronize(d, NULL, NULL);
-        tile_ns[i] = time_tile(args);
+        tile_ns[i] = time_tile(args, address, places);
         tile_synchronize(d, NULL, NULL);
     }
     double t = median(tile_ns), b = median(bare_ns);
-    printf("launch%s: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n",
-           tickets ? " with tickets" : "", t, b, t / b, ROUNDS, PER_ROUND, tile_device_name(d));
+    char at[32] = "";
+    if (places > 0) snprintf(at, sizeof at, " at %d places", places);
+    printf("launch%s%s: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n",
+           tickets ? " with tickets" : "", at, t, b, t / b, ROUNDS, PER_ROUND, tile_device_name(d));
     tile_args_free(args);
     tile_module_free(module);
     text_free(&ptx);
@@ -228,8 +241,10 @@ int main(void)
     }
     uint64_t address[2];
     for (int i = 0; i < 2; i++)
-        if (tile_alloc(d, (size_t)SIDE * SIDE * 2, &address[i], &err) != TILE_OK) die(err.text);
-    compare(&bare, d, address, false);
-    compare(&bare, d, address, true);
+        if (tile_alloc(d, (size_t)SIDE * SIDE * 2 + PLACES * STEP, &address[i], &err) != TILE_OK) die(err.text);
+    compare(&bare, d, address, false, 0);
+    compare(&bare, d, address, true, 0);
+    compare(&bare, d, address, false, 2);
+    compare(&bare, d, address, false, PLACES);
     return 0;
 }

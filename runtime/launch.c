@@ -77,6 +77,7 @@ static tile_status size_up(tile_args *a, Report *r, tile_error *err)
     tile_status s = a->resolved ? TILE_OK : args_resolve(a, err);
     if (s != TILE_OK) return s;
     a->resolved = false;
+    a->sizes++;
     a->nothing = writes_nothing(a);
     if (!a->nothing) {
         args_check_sizes(a, r);

@@ -81,6 +81,8 @@ enum { MAP_WAYS = 4, MAP_KEY = 40 }; /* encoded maps kept per map of the kernel:
 typedef struct MapSlot {
     int64_t key[MAP_KEY];
     uint64_t hash, used; /* used: turn of the last use, 0: never */
+    uint64_t sizes;          /* tile_args.sizes when it was used; 0: none, or a map over nothing */
+    uint64_t address, bytes; /* of the map, of the tensor's memory */
     unsigned char *map;  /* MAP_BYTES at MAP_ALIGN */
 } MapSlot;
 
@@ -104,6 +106,7 @@ struct tile_args {
     unsigned char **maps; /* the encoded map in use, per map */
     uint64_t *words;      /* addresses and values, per parameter */
     uint64_t turn;        /* of MapSlot.used */
+    uint64_t sizes;       /* how often expressions were evaluated: for MapSlot.sizes */
     /* Stands in for the memory of empty tensors: DUMMY_ZEROS bytes of zeros that are only read, then room that is
      * only written. 0: not made yet. */
     uint64_t dummy;

@@ -89,6 +89,16 @@ static MapSlot *find_slot(MapSlot *ways, const int64_t key[MAP_KEY], uint64_t ha
     return oldest;
 }
 
+/* The encoded map where sizes are as they were when it was used: then where its memory begins and ends tells it. NULL: it is to be described. */
+static MapSlot *kept_map(const tile_args *a, const MfMap *m, MapSlot *ways)
+{
+    const TensorArg *t = &a->tensors[m->tensor];
+    uint64_t address = t->address + (m->offset ? (uint64_t)a->values[m->offset - 1] : 0);
+    for (int i = 0; i < MAP_WAYS; i++)
+        if (ways[i].sizes == a->sizes && ways[i].address == address && ways[i].bytes == t->bytes) return &ways[i];
+    return NULL;
+}
+
 typedef struct Breaches { /* of one map, on their way into the report */
     Report *r;
     const char *map, *tensor;
@@ -189,34 +199,48 @@ static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
     return true;
 }
 
+/* *out: NULL where something was reported; the other maps' breaches are listed too. */
+static tile_status find_map(tile_args *a, const MfMap *m, MapSlot *ways, MapSlot **out, Report *r, tile_error *err)
+{
+    MapDesc d;
+    *out = NULL;
+    if (!describe_map(a, m, &d, r)) return TILE_OK;
+    bool empty = a->tensors[m->tensor].empty || is_empty(&d);
+    tile_status s = empty ? ready_dummy(a, err) : TILE_OK;
+    if (s != TILE_OK) return s;
+    if (empty && !replace_empty(a, m, &d, r)) return TILE_OK;
+    int64_t key[MAP_KEY];
+    bool hit;
+    MapMemory memory = memory_of(a, m, &d);
+    make_key(&d, &memory, key);
+    uint64_t hash = XXH64(key, sizeof key, 0);
+    MapSlot *slot = find_slot(ways, key, hash, &hit);
+    if (!hit) {
+        Breaches b = {r, m->name, a->kernel->mf->tensors.v[m->tensor].name};
+        if (map_check(&d, add_breach, &b) > 0 || r->lines > 0) return TILE_OK;
+        slot->used = slot->sizes = 0; /* until it is whole again */
+        s = encode(a, m, &d, &memory, slot->map, err);
+        if (s != TILE_OK) return s;
+        memcpy(slot->key, key, sizeof key);
+        slot->hash = hash;
+    }
+    slot->sizes = empty ? 0 : a->sizes;
+    slot->address = (uint64_t)d.address;
+    slot->bytes = a->tensors[m->tensor].bytes;
+    *out = slot;
+    return TILE_OK;
+}
+
 tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
 {
     const MfKernel *mf = a->kernel->mf;
     a->turn++;
     for (uint32_t i = 0; i < mf->maps.n; i++) {
         const MfMap *m = &mf->maps.v[i];
-        MapDesc d;
-        if (!describe_map(a, m, &d, r)) continue;
-        bool empty = a->tensors[m->tensor].empty || is_empty(&d);
-        tile_status s = empty ? ready_dummy(a, err) : TILE_OK;
+        MapSlot *ways = &a->slots[(size_t)i * MAP_WAYS], *slot = kept_map(a, m, ways);
+        tile_status s = slot ? TILE_OK : find_map(a, m, ways, &slot, r, err);
         if (s != TILE_OK) return s;
-        if (empty && !replace_empty(a, m, &d, r)) continue;
-        int64_t key[MAP_KEY];
-        bool hit;
-        MapMemory memory = memory_of(a, m, &d);
-        make_key(&d, &memory, key);
-        uint64_t hash = XXH64(key, sizeof key, 0);
-        MapSlot *slot = find_slot(&a->slots[(size_t)i * MAP_WAYS], key, hash, &hit);
-        if (!hit) {
-            Breaches b = {r, m->name, mf->tensors.v[m->tensor].name};
-            if (map_check(&d, add_breach, &b) > 0 || r->lines > 0)
-                continue;   /* the other maps' breaches are listed too */
-            slot->used = 0; /* until it is whole again */
-            s = encode(a, m, &d, &memory, slot->map, err);
-            if (s != TILE_OK) return s;
-            memcpy(slot->key, key, sizeof key);
-            slot->hash = hash;
-        }
+        if (!slot) continue;
         slot->used = a->turn;
         a->maps[i] = slot->map;
     }

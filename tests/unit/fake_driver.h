@@ -377,7 +377,10 @@ static CuResult TensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, 
         if (i + 1 < rank) e->pitches[i] = pitches[i];
     }
     memset(map, fake.mark_maps ? 0xFF : 0, sizeof *map);
-    if (!fake.mark_maps) map->opaque[0] = e->address;
+    if (!fake.mark_maps) {
+        map->opaque[0] = e->address;
+        map->opaque[1] = dims[0];
+    }
     if ((uintptr_t)map % 64 != 0) return CU_INVALID_VALUE;
     return fake_current ? fake.encode_result : 201;
 }

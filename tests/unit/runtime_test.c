@@ -111,6 +111,28 @@ static void the_same_elsewhere(void **state)
     close_world(w);
 }
 
+/* At one address a map of each of the sizes that alternate. */
+static void maps_of_sizes_that_alternate(void **state)
+{
+    (void)state;
+    World *w = open_world(PLAIN);
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t n = 64; n <= 72; n += 8) {
+            assert_int_equal(launch(w, 64, (int64_t)n), TILE_OK);
+            for (int i = 0; i < 4; i++) {
+                uint64_t address = i % 2 ? 0x10000000 : 0x30000000;
+                const int64_t at[3] = {(int64_t)address, 0x20000000, 7};
+                assert_int_equal(tile_launch_at(w->args, at, 3, NULL, &w->err), TILE_OK);
+                const uint64_t *map = fake.params[0];
+                assert_int_equal(map[0], address);
+                assert_int_equal(map[1], n);
+            }
+        }
+    }
+    assert_int_equal(fake.encodes, 2 * 3); /* of `src` at two places, of `dst` */
+    close_world(w);
+}
+
 static void clusters(void **state)
 {
     (void)state;
@@ -532,6 +554,7 @@ int main(void)
         cmocka_unit_test_setup(launches_what_was_bound, setup),
         cmocka_unit_test_setup(maps_are_encoded_once, setup),
         cmocka_unit_test_setup(the_same_elsewhere, setup),
+        cmocka_unit_test_setup(maps_of_sizes_that_alternate, setup),
         cmocka_unit_test_setup(clusters, setup),
         cmocka_unit_test_setup(driver_errors_are_named, setup),
         cmocka_unit_test_setup(binding_names_what_is_wrong, setup),
