@@ -16,6 +16,8 @@ runs() { # test, what it needs, an argument
     python3 "$root/tests/$1" ${3:-} || fail "$1"
 }
 runs test_plain.py ''
+runs test_fast.py ''
+TILECC_FAST=off runs test_plain.py ''
 # With the disk cache the same; the second time nothing is compiled anew.
 TILECC_CACHE=on TILECC_CACHE_DIR="$work/c" runs test_plain.py ''
 ls "$work/c" >"$work/first"
@@ -29,6 +31,8 @@ runs test_torch.py torch
 runs ../../../bench/library.py torch --small
 runs test_devices.py torch
 runs test_compile.py torch
+runs test_again.py torch
+TILECC_FAST=off runs test_again.py torch
 runs test_std_torch.py torch
 python3 -c 'import sys; import tilecc; sys.exit(not {"torch", "numpy"}.isdisjoint(sys.modules))' || fail "it imports what it need not"
 finish

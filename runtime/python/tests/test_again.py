@@ -1,11 +1,12 @@
 """Calls that come again, with tensors that lie elsewhere: what they remember, and what they must not. On a GPU, and else on the simulator, whose tensors
 pass for those of one. Run with pytest, or as a program; "500 7": 500 calls of
-test_std_torch.py from seed 7."""
+test_std_torch.py from seed 7. TILECC_FAST=off: without the extension."""
 
 import contextlib
 import sys
 import threading
-from ctypes import byref, c_uint64
+import weakref
+from ctypes import CFUNCTYPE, POINTER, byref, c_int, c_int64, c_size_t, c_uint64, c_void_p, cast
 
 import torch
 
@@ -25,14 +26,33 @@ kernel shifted(src: global f32[N], dst: global f32[N], steps: s32) grid (ceil(N,
 }
 """
 _Ready = tilecc._Ready
-times = 0  # that something was launched again
+times = interpreted = 0  # that something was launched again; and without tilecc._fast, though no call was looked at that runs for the first time
 
 
 class Counted(_Ready):
+    """What tilecc._fast launches comes here, too."""
+
+    def __init__(self, torch, bound, order):
+        super().__init__(torch, bound, order)
+        here = weakref.ref(self)
+
+        @CFUNCTYPE(c_int, c_void_p, POINTER(c_int64), c_size_t, c_void_p, c_void_p)
+        def entry(args, where, n, stream, error):
+            global interpreted
+            try:
+                here().launch(where[:n], stream)
+            except tilecc.Error:
+                return here().error.status
+            interpreted -= _remember.state.log is None
+            return 0
+
+        self.called, self.entry = entry, cast(entry, c_void_p).value
+
     def launch(self, at, stream):
-        global times
-        times += 1
+        global times, interpreted
         super().launch(at, stream)
+        times += 1
+        interpreted += _remember.state.log is None
 
 
 class OnSimulator(Counted):
@@ -81,14 +101,15 @@ def remembering():
         if device == "cpu":
             del torch.Tensor.is_cuda
             torch._C._cuda_getCurrentRawStream = real
-            _remember.state.known.clear()
+            _remember.state.clear()
 
 
 def again(f):
     """How often something was launched again by f, and what f gives."""
-    before = times
+    before, before_interpreted = times, interpreted
     with remembering():
         got = f()
+    assert native.fast is None or interpreted == before_interpreted
     return times - before, got
 
 
@@ -219,6 +240,51 @@ def test_made():
     assert _remember._bare_empty(torch, torch.device("cpu")) is None
 
 
+def test_by_attributes():
+    """A torch that has no functions in C for those who read its tensors."""
+    if native.fast is None:
+        return
+    _remember.exchange = False
+    _remember.state.clear()
+    try:
+        test_elsewhere()
+        test_what_counts()
+        test_kernels()
+        test_refused()
+    finally:
+        _remember.exchange = True
+        _remember.state.clear()
+
+
+def test_captured():
+    """In a CUDA graph, and on a stream that is current or given."""
+    if device == "cpu":
+        return
+    x, y, z = numbers(32, 64), torch.empty(32, 64, device=device), torch.empty(1024, device=device)
+    k, v = tilecc.loads(SOURCE, name="test_again.tile"), numbers(1024)
+    s = torch.cuda.Stream()
+    with torch.cuda.stream(s):
+        for _ in range(3):
+            std.copy(x, y)
+            k.shifted(v, z, 0)
+    s.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=s):
+        std.copy(x, y)
+        k.shifted(v, z, 0)
+        made = std.copy(y)
+    x.add_(1)
+    v.add_(1)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(x, y) and torch.equal(v, z) and torch.equal(made, x)
+    v.add_(1)
+    torch.cuda.synchronize()
+    k.shifted(v, z, 0, stream=s.cuda_stream)
+    s.synchronize()
+    assert torch.equal(v, z)
+
+
 def test_threads():
     """What a thread remembers is its own."""
     wrong = []
@@ -230,7 +296,7 @@ def test_threads():
                 wrong.append(k)
 
     def calls():
-        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(10)]
         for t in threads:
             t.start()
         for t in threads:

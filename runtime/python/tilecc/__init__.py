@@ -356,10 +356,11 @@ class _Ready:
         self.device, self.error, self.compiled = bound.where[1], native.TileError(), bound.compiled
         names = [p.name for p in bound.parameters]
         self.order = None if order == names else [order.index(name) for name in names]
-        self.makers = [(order.index(n), _remember.maker(torch, make, shape, {"dtype": t, "device": d})) for n, (make, shape, t, d) in bound.made]
+        self.makers = [(order.index(n), _remember.Maker(torch, make, shape, {"dtype": t, "device": d})) for n, (make, shape, t, d) in bound.made]
         self.result = itemgetter(*[i for i, _ in self.makers]) if self.makers else None
         self.pack, self.at = struct.Struct(f"{len(names)}q").pack_into, (c_int64 * len(names))()
         self.how = self.args.value, ctypes.addressof(self.at), len(names), ctypes.addressof(self.error)
+        self.entry = native.launch_at_address
 
     def ordered(self, at):
         """What is given in the order of the call, in that of the parameters."""
@@ -384,9 +385,21 @@ class _Ready:
             self.pack(self.at, 0, *at)
         except struct.error:
             raise OverflowError(f"an integer does not fit 64 bits: {max(at, key=abs)}") from None
-        status = native.launch_at(args, place, n, stream, error)
-        if status:
-            _check(status, self.error)
+        if native.launch_at(args, place, n, stream, error):
+            self.fail()
+
+    def fail(self):
+        _check(self.error.status, self.error)
+
+    def at_places(self, places):
+        """A launch in words of tilecc._fast."""
+        return self, self.entry, self.how[0], self.how[3], places
+
+    def does(self, n):
+        """A call with so many arguments, in words of tilecc._fast."""
+        places = [(i, 0) for i in (range(n) if self.order is None else self.order)]
+        results = [i for i, _ in self.makers]
+        return self.device, [self.at_places(places)], [m.at(i) for i, m in self.makers], results, tuple if len(results) > 1 else None
 
     def __del__(self):
         native.args_free(self.args)
@@ -424,6 +437,10 @@ class Kernel:
         if torch is not None:
             if torch.compiler.is_dynamo_compiling():
                 return self._traced(torch, arguments, keywords, stream)
+            again = self._module._ready.again
+            y = NotImplemented if again is None else again(self.name, arguments, keywords, stream)
+            if y is not NotImplemented:
+                return y
             given, tensors = (*arguments, *keywords.values()) if keywords else arguments, []
             kind = [self.name, len(arguments), *keywords]
             if _remember.kinds(torch, kind, given, tensors, False):
@@ -447,9 +464,8 @@ class Kernel:
             b.fetch()
             ready = None
             if kind:
-                if len(remembered) >= _READY_MOST:
-                    remembered.clear()
-                ready = remembered[kind] = _Ready(torch, b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+                ready = _Ready(torch, b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+                self._module._ready.add(kind, ready, (self.name, arguments, keywords), ready.does(len(given)))
             _remember.launched(ready, (*arguments, *keywords.values()))
             return None if not b.results else b.results[0] if len(b.results) == 1 else tuple(b.results)
 
@@ -537,7 +553,7 @@ class Module:
     def __init__(self, path, text, defines, simulator):
         self._path, self._text, self._defines, self._simulator = path, text, defines, simulator
         self._compiled, self._own_lock, self._names = {}, threading.Lock(), {}
-        self._operators, self._ready = {}, _remember.Calls()
+        self._operators, self._ready = {}, _remember.Calls(_READY_MOST, False)
 
     def __repr__(self):
         return f"<module {self._path}>"

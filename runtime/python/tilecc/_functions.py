@@ -6,13 +6,13 @@ import sys
 
 from . import Error, _row_major
 from ._arrays import array
-from ._remember import remembered
+from ._remember import remembered, state
 from ._torch import constant, define, find, operators
 
 
 def public(f):
     """f as users see it."""
-    names = tuple(inspect.signature(f).parameters)
+    name, names = f.__name__, tuple(inspect.signature(f).parameters)
 
     @functools.wraps(f)
     def call(*arguments, **keywords):
@@ -20,9 +20,11 @@ def public(f):
         if torch is not None and torch.compiler.is_dynamo_compiling():
             return traced(torch, arguments, keywords)
         try:
-            return remembered(torch, f, arguments, keywords)
+            again = state.again
+            y = NotImplemented if again is None else again(name, arguments, keywords, None)
+            return remembered(torch, f, arguments, keywords) if y is NotImplemented else y
         except (Error, TypeError, ValueError) as e:
-            _begin_with_call(e, f.__name__, {**dict(zip(names, arguments)), **keywords})
+            _begin_with_call(e, name, {**dict(zip(names, arguments)), **keywords})
             raise
 
     traced = _operator(f, call)

@@ -1,11 +1,16 @@
 """The C libraries, as ctypes sees them: tile.h (load, bind, launch), tile_source.h (compile .tile at run time), tilecc.h (plans), as they are in the
 version that INTERFACE names.
 
-They lie in the package (a wheel), in the folder that TILECC_LIBRARY_PATH names, or where the loader finds them.
+They lie in the package (a wheel), in the folder that TILECC_LIBRARY_PATH names, or where the loader finds them. Beside them may lie `_fast`, the
+extension that _remember.py says more about.
 """
 
 import ctypes
+import importlib.machinery
+import importlib.util
 import os
+import sys
+import sysconfig
 from ctypes import POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_uint, c_void_p
 
 
@@ -91,11 +96,13 @@ class Result(Structure):
     ]
 
 
+_HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+
+
 def _load(name):
     name = f"lib{name}.so.{INTERFACE}"
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
     tried = []
-    for folder in (os.environ.get("TILECC_LIBRARY_PATH"), here, None):
+    for folder in (os.environ.get("TILECC_LIBRARY_PATH"), _HERE, None):
         path = name if folder is None else os.path.join(folder, name)
         if folder is not None and not os.path.exists(path):
             tried.append(path)
@@ -107,6 +114,27 @@ def _load(name):
     raise ImportError(f"tilecc: {name} can't be loaded ({'; '.join(tried)}); TILECC_LIBRARY_PATH names a folder that has it")
 
 
+def _extension():
+    """tilecc._fast; None where there is none, where this Python is not one that it is for, or where TILECC_FAST=off."""
+    if os.environ.get("TILECC_FAST") == "off" or sys.implementation.name != "cpython" or sys.version_info < (3, 10):
+        return None
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
+    for folder in (os.environ.get("TILECC_LIBRARY_PATH"), _HERE):
+        path = os.path.join(folder or "", "_fast.abi3.so")
+        if folder and os.path.exists(path):
+            loader = importlib.machinery.ExtensionFileLoader("tilecc._fast", path)
+            spec = importlib.util.spec_from_file_location("tilecc._fast", path, loader=loader)
+            try:
+                module = importlib.util.module_from_spec(spec)
+                loader.exec_module(module)
+                return module
+            except ImportError:
+                return None
+    return None
+
+
+fast = _extension()
 compiler = _load("tilecc")
 tile = _load("tile")
 source = _load("tile_source")
@@ -149,6 +177,7 @@ bind_scalar = _declare(tile, "tile_bind_scalar", c_int, c_void_p, c_char_p, c_in
 symbol = _declare(tile, "tile_symbol", c_int, c_void_p, c_char_p, POINTER(c_int64), _error)
 launch = _declare(tile, "tile_launch", c_int, c_void_p, c_void_p, _error)
 launch_at = _declare(tile, "tile_launch_at", c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)  # of plain addresses: read in half the time
+launch_at_address = ctypes.cast(launch_at, c_void_p).value
 launch_info = _declare(tile, "tile_launch_info", c_int, c_void_p, POINTER(LaunchFacts), _error)
 time = _declare(tile, "tile_time", c_int, c_void_p, c_void_p, c_int, POINTER(c_double), _error)
 use_compiler = _declare(source, "tile_use_compiler", None, c_void_p)

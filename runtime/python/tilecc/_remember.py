@@ -1,22 +1,46 @@
 """Calls that come again: with tensors of the same shapes, strides and types on the same device, and the same other arguments, what the first call
 allocated and launched is allocated and launched again, and nothing is decided anew. That holds of functions of tilecc.std since none of them looks at
-elements, and addresses are checked at each launch. Of one thread, as what is launched again is."""
+elements, and addresses are checked at each launch. Of one thread, as what is launched again is.
+
+What is here is interpreted, and several microseconds of it. fast.c, the extension tilecc._fast, does the same for arguments that it knows, and asks
+nobody; it is told of each call that is remembered here, and a call that it does not find is made by what is here."""
 
 import functools
+import sys
 import threading
+
+from . import _native as native
 
 _MOST = 1024  # calls of tilecc.std that a thread remembers
 _PLAIN = frozenset((bool, str, type(None)))
+exchange = True  # tilecc._fast reads tensors by the functions that torch has for that in C; else by their attributes
 
 
 class Calls(threading.local):
-    """What a thread remembers, by the kinds of arguments. log: of the call of tilecc.std that runs for the first time; else None."""
+    """What a thread remembers, by the kinds of arguments: most calls, of functions of tilecc.std, where values count, or of kernels. again: of tilecc._fast,
+    or None. log: of the call of tilecc.std that runs for the first time; else None."""
 
-    def __init__(self):
-        self.known, self.log = {}, None
+    def __init__(self, most, values):
+        self.known, self.log, self.most = {}, None, most
+        self.fast = None if native.fast is None else native.fast.Calls(values, most)
+        self.again = None if native.fast is None else self.fast.again
+
+    def clear(self):
+        self.known.clear()
+        if self.fast is not None:
+            self.fast.clear()
+
+    def add(self, kind, known, call, does):
+        """call: name, arguments and keywords; does: the same that `known` does, in words of tilecc._fast."""
+        if len(self.known) >= self.most:
+            self.clear()
+        self.known[kind] = known
+        if self.fast is not None:
+            native.fast.use(sys.modules["torch"], exchange)
+            self.fast.remember(*call, does)
 
 
-state = Calls()
+state = Calls(_MOST, True)
 
 
 def kinds(torch, kind, given, tensors, values):
@@ -56,21 +80,32 @@ def _bare_empty(torch, device):
     return None if made is None or device is None or device.type != "cuda" else (made, torch._C._cuda_getDevice, device.index)
 
 
-def maker(torch, make, shape, more):
+class Maker:
     """make(shape, **more) as a function without arguments."""
-    if make is not torch.empty:
-        return functools.partial(make, shape, **more)
-    strides, n = [], 1
-    for extent in reversed(shape):
-        strides.insert(0, n)
-        n *= max(extent, 1)
-    shape, strides, dtype = tuple(shape), tuple(strides), more["dtype"]
-    general = functools.partial(torch.empty_strided, shape, strides, **more)  # the same, whose arguments are read in half the time
-    bare = _bare_empty(torch, more.get("device"))
-    if bare is None:
-        return general
-    empty, current, number = bare
-    return lambda: empty(shape, strides, dtype) if current() == number else general()
+
+    __slots__ = ("general", "empty", "arguments", "current", "number")
+
+    def __init__(self, torch, make, shape, more):
+        self.general, self.empty, self.arguments, self.current, self.number = functools.partial(make, shape, **more), None, None, None, 0
+        if make is not torch.empty:
+            return
+        strides, n = [], 1
+        for extent in reversed(shape):
+            strides.insert(0, n)
+            n *= max(extent, 1)
+        shape, strides = tuple(shape), tuple(strides)
+        self.general = functools.partial(torch.empty_strided, shape, strides, **more)  # the same, whose arguments are read in half the time
+        bare = _bare_empty(torch, more.get("device"))
+        if bare is not None:
+            self.arguments = (shape, strides, more["dtype"])
+            self.empty, self.current, self.number = bare
+
+    def __call__(self):
+        return self.empty(*self.arguments) if self.empty is not None and self.current() == self.number else self.general()
+
+    def at(self, slot):
+        """In words of tilecc._fast."""
+        return slot, self.general, self.empty, self.arguments, self.current, self.number
 
 
 class _Call:
@@ -89,6 +124,12 @@ class _Call:
             for ready, places in self.launches:
                 ready.launch([at[i] + n for i, n in places], stream)
         return self.several(tensors[i] for i in self.result) if self.several else tensors[self.result]
+
+    def does(self, given):
+        """In words of tilecc._fast; given: how many tensors are."""
+        makers = [m.at(given + i) for i, m in enumerate(self.makers)]
+        launches = [ready.at_places(places) for ready, places in self.launches]
+        return self.device or 0, launches, makers, self.result if self.several else [self.result], self.several
 
 
 class _Log:
@@ -115,7 +156,7 @@ def _call_of(torch, log, tensors, result):
     if len(set(storages)) < len(storages):
         return None  # whose part an argument is can't be told
     call, at = _Call(), {id(x): i for i, x in enumerate(tensors)}
-    call.makers, call.launches, call.device = [maker(torch, *m[1:]) for m in log.made], [], None
+    call.makers, call.launches, call.device = [Maker(torch, *m[1:]) for m in log.made], [], None
     for ready, given in log.launched:
         places = []
         for x in given:
@@ -153,13 +194,15 @@ def remembered(torch, f, arguments, keywords):
     if not tensors or not all(x.is_cuda for x in tensors):
         return f(*arguments, **keywords)
     log = state.log = _Log()
+    if native.fast:
+        native.fast.record(True)
     try:
         result = f(*arguments, **keywords)
     finally:
         state.log = None
+        if native.fast:
+            native.fast.record(False)
     found = _call_of(torch, log, tensors, result)
     if found is not None:
-        if len(calls) >= _MOST:
-            calls.clear()
-        calls[kind] = found
+        state.add(kind, found, (f.__name__, arguments, keywords), found.does(len(tensors)))
     return result
