@@ -182,7 +182,7 @@ bool key_add_call(Key *k, PyObject *const *call)
     for (Py_ssize_t i = 0; good && i < n; i++) good = add(k, PyTuple_GetItem(call[1], i));
     PyObject *name, *x;
     while (good && PyDict_Next(call[2], &at, &name, &x)) good = add_text(k, name) && add(k, x);
-    if (!good && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+    if (!good && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
     return good;
 }
 

@@ -17,7 +17,7 @@
 
 enum { KEY_MOST = 256, SLOTS_MOST = 64 }; /* words, slots; calls that have more are not remembered */
 
-/* ---- DLPack: the layout of dmlc/dlpack 1.x, include/dlpack/dlpack.h; the table of functions is there since 1.2 ---- */
+/* ---- DLPack: what dmlc/dlpack, include/dlpack/dlpack.h, has since 1.3 ---- */
 
 typedef struct DLTensor {
     void *data;

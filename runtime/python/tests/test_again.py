@@ -18,6 +18,7 @@ from tilecc import _native as native
 from tilecc import _remember, std
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
+_remember.exchange = device == "cuda"  # else a PyTorch for CUDA would be asked for a stream of a GPU that there is none of
 SOURCE = """
 kernel shifted(src: global f32[N], dst: global f32[N], steps: s32) grid (ceil(N, 256)) {
     shared t: f32[256];
@@ -252,7 +253,7 @@ def test_by_attributes():
         test_kernels()
         test_refused()
     finally:
-        _remember.exchange = True
+        _remember.exchange = device == "cuda"
         _remember.state.clear()
 
 
