@@ -21,9 +21,9 @@ void arithmetic_notes(Diags *d, Diag *g)
     for (const Diag *old = d->first; old; old = old->next)
         if (old->code == E0321 && old != g) return; /* once is enough */
     diag_note(d, g, (Span){0, 0}, "there are `move`, `fill`, `convert`, `transpose`, and sums of tiles by threads: "
-                                  "`move u -> t reduce add via threads;`");
+                                  "`move u -> t reduce add via threads;`, along a dimension `move u -> t sum via threads;`");
     diag_note(d, g, (Span){0, 0}, "into memory a move reduces: `move t -> y[..] reduce add;`, min, max, and, or, xor, inc, dec");
-    diag_note(d, g, (Span){0, 0}, "products, functions of elements, and sums along a dimension are left to other kernels");
+    diag_note(d, g, (Span){0, 0}, "products and functions of elements are left to other kernels");
 }
 
 /* ---- of expressions that are checked ---- */

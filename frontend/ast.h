@@ -113,7 +113,7 @@ typedef enum ClauseKind {
     CL_AHEAD,           /* expr */
     CL_OVERLAP,         /* id */
     CL_CONVERT,         /* id: `sat`, or absent */
-    CL_TRANSPOSE, CL_REVERSE,
+    CL_TRANSPOSE, CL_REVERSE, CL_SUM,
     CL_COMMIT,          /* expr: the barrier */
     CL_COMMIT_GROUP
 } ClauseKind;

@@ -110,6 +110,7 @@ const char *clause_text(ClauseKind k)
                                        [CL_CONVERT] = "convert",
                                        [CL_TRANSPOSE] = "transpose",
                                        [CL_REVERSE] = "reverse",
+                                       [CL_SUM] = "sum",
                                        [CL_COMMIT] = "commit",
                                        [CL_COMMIT_GROUP] = "commit group"};
     return text[k];

@@ -231,6 +231,10 @@ bool clauses(Env *e, const ClauseList *l, PMove *m)
             work(m, c->span);
             m->reverse = true;
             break;
+        case CL_SUM:
+            work(m, c->span);
+            m->sum = true;
+            break;
         case CL_AHEAD: ok = ahead_clause(e, c, m) && ok; break;
         case CL_BYTES: ok = bytes_clause(e, c, m) && ok; break;
         case CL_OFFSET: ok = offset_clause(e, c, m) && ok; break;
@@ -252,7 +256,7 @@ static const struct {
                          "a load into a peer's tile"},
     [SHAPE_STORE] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_CACHE) | BIT(CL_OVERLAP) | BIT(CL_CONVERT) | BIT(CL_BYTES) |
                          BIT(CL_COMMIT_GROUP), "a store"},
-    [SHAPE_SHARED] = {BIT(CL_VIA_THREADS) | BIT(CL_REDUCE) | BIT(CL_CONVERT) | BIT(CL_TRANSPOSE) | BIT(CL_REVERSE),
+    [SHAPE_SHARED] = {BIT(CL_VIA_THREADS) | BIT(CL_REDUCE) | BIT(CL_CONVERT) | BIT(CL_TRANSPOSE) | BIT(CL_REVERSE) | BIT(CL_SUM),
                       "a move between tiles"},
     [SHAPE_PEER] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_COMMIT), "a copy to a peer"},
     [SHAPE_PREFETCH] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_AHEAD) | BIT(CL_OFFSET) | BIT(CL_HALO), "`prefetch`"},
@@ -305,9 +309,9 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
         diag_fix(e->c->diags, g,
                  in ? "load into a tile of the tensor's type, then `move a -> b convert via threads;`"
                     : "`move a -> b convert via threads;`, then move `b`");
-    } else if ((c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE) && (in || out)) {
+    } else if ((c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE || c->kind == CL_SUM) && (in || out)) {
         const char *word = clause_text(c->kind);
-        g = diag_at(e->c->diags, E0520, c->span, "no copy instruction %ss; threads do, from tile to tile", word);
+        g = diag_at(e->c->diags, E0520, c->span, "no copy instruction %ss%s; threads do, from tile to tile", word, c->kind == CL_SUM ? " up" : "");
         diag_fix(e->c->diags, g, "%s",
                  in ? arena_printf(e->c->arena, "load into a tile, then `move a -> b %s via threads;`", word)
                     : arena_printf(e->c->arena, "`move a -> b %s via threads;`, then move `b`", word));
@@ -358,7 +362,7 @@ bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
     for (const Clause *c = l->first; c; c = c->next) {
         if (SHAPES[shape].takes & BIT(c->kind)) continue;
         if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape))
-            no_use(e, c, c->kind == CL_CONVERT || c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE ? copied : shape);
+            no_use(e, c, c->kind == CL_CONVERT || c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE || c->kind == CL_SUM ? copied : shape);
         return false;
     }
     return true;

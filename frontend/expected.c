@@ -65,7 +65,7 @@ static void choose(Choice *c)
     if (open[TK_VIA] && open[TK_COMMIT]) {
         offer(c, "a clause such as `via` or `commit`");
         TAKE(c, TK_VIA, TK_MULTICAST, TK_REDUCE, TK_CACHE, TK_BYTES, TK_OFFSET, TK_HALO, TK_AHEAD, TK_OVERLAP,
-             TK_CONVERT, TK_TRANSPOSE, TK_REVERSE, TK_COMMIT);
+             TK_CONVERT, TK_TRANSPOSE, TK_REVERSE, TK_SUM, TK_COMMIT);
     }
     if (open[TK_BOX] && open[TK_LOWER]) {
         offer(c, "a map option such as `box` or `swizzle`");

@@ -281,7 +281,7 @@ int lexer_next(Lexer *lx, TILE_STYPE *value)
             "stages"     { TOKEN(TK_STAGES); }     "lower"    { TOKEN(TK_LOWER); }    "upper"      { TOKEN(TK_UPPER); }
             "channels"   { TOKEN(TK_CHANNELS); }   "pixels"   { TOKEN(TK_PIXELS); }   "l2"         { TOKEN(TK_L2); }
             "interleave" { TOKEN(TK_INTERLEAVE); } "atom"     { TOKEN(TK_ATOM); }     "flip"       { TOKEN(TK_FLIP); }
-            "reverse"    { TOKEN(TK_REVERSE); }
+            "reverse"    { TOKEN(TK_REVERSE); }    "sum"      { TOKEN(TK_SUM); }
             "pair"       { TOKEN(TK_PAIR); }       "free"     { TOKEN(TK_FREE); }     "trust"      { TOKEN(TK_TRUST); }
 
             word {

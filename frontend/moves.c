@@ -135,7 +135,7 @@ static bool match_tile_types(Env *e, const PMove *m)
     if (m->convert && packed) {
         g = diag_at(e->c->diags, E0314, m->work_span, "threads don't convert %s to %s", elem_info(a->type)->name,
                     elem_info(b->type)->name);
-    } else if (packed && (m->transpose || m->reverse || m->reduce >= 0)) {
+    } else if (packed && (m->transpose || m->reverse || m->sum || m->reduce >= 0)) {
         g = diag_at(e->c->diags, E0317, m->work_span, "single values of %s have no address", elem_info(a->type)->name);
     } else if (!m->convert && a->type != b->type) {
         g = diag_at(e->c->diags, E0305, m->dst.span, "the source holds %s, the destination %s",
@@ -149,11 +149,12 @@ static bool match_tile_types(Env *e, const PMove *m)
     return false;
 }
 
-/* Rows in the opposite order are a work of its own. */
-static bool reverse_alone(Env *e, const PMove *m)
+/* Rows in the opposite order are a work of its own; sums turn nothing. */
+static bool order_alone(Env *e, const PMove *m)
 {
-    if (!m->reverse || (!m->transpose && !m->convert)) return true;
-    Diag *g = diag_at(e->c->diags, E0520, m->work_span, "`reverse` and `%s` in one move", m->transpose ? "transpose" : "convert");
+    if (!(m->reverse && (m->transpose || m->convert)) && !(m->sum && (m->transpose || m->reverse))) return true;
+    Diag *g = diag_at(e->c->diags, E0520, m->work_span, "`%s` and `%s` in one move", m->reverse ? "reverse" : "sum",
+                      m->transpose ? "transpose" : m->sum ? "sum" : "convert");
     diag_fix(e->c->diags, g, "two moves, with a tile in between");
     return false;
 }
@@ -163,6 +164,11 @@ static bool match_tile_shapes(Env *e, const PMove *m)
     int64_t a[P_RANK], b[P_RANK];
     int na = marked_extents(&m->src, a), nb = marked_extents(&m->dst, b);
     const char *shape = shape_text(e, na, a);
+    if (m->sum && na < 2) {
+        diag_at(e->c->diags, E0320, m->work_span, "a region of rank %d has nothing to add along and something left", na);
+        return false;
+    }
+    if (m->sum) memmove(a, a + 1, (size_t)--na * sizeof *a);
     if (m->transpose && na < 2) {
         diag_at(e->c->diags, E0320, m->work_span, "a region of rank %d can't be transposed", na);
         return false;
@@ -190,6 +196,7 @@ static bool threads_asked(Env *e, const Stmt *s, const PMove *m)
                       m->convert       ? "a conversion"
                       : m->transpose   ? "a transposition"
                       : m->reverse     ? "a reversal"
+                      : m->sum         ? "a sum along a dimension"
                       : m->reduce >= 0 ? "a sum of tiles"
                                        : "a move between tiles of a CTA");
     diag_fix(e->c->diags, g, "add `via threads`");
@@ -221,7 +228,7 @@ static bool without_gaps(Env *e, const PMove *m)
 static bool shared_move(Env *e, const Stmt *s, PMove *m)
 {
     if (!clauses_fit(e, &s->move.clauses, m, SHAPE_SHARED) || !threads_asked(e, s, m)) return false;
-    if (!reverse_alone(e, m) || !match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m)) return false;
+    if (!order_alone(e, m) || !match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m)) return false;
     return add_only(e, m);
 }
 

@@ -98,7 +98,7 @@ static void yyerror(Span *at, Parse *ps, const char *msg);
 
 /* Words that may also name things: the list stands once more under `name`. */
 %token IN "in" BOX "box" SWIZZLE "swizzle" STRIDE "stride" OFFSET "offset" HALO "halo" AHEAD "ahead"
-%token TRANSPOSE "transpose" REVERSE "reverse" CONVERT "convert" OVERLAP "overlap" REDUCE "reduce" CACHE "cache" BYTES "bytes"
+%token TRANSPOSE "transpose" REVERSE "reverse" SUM "sum" CONVERT "convert" OVERLAP "overlap" REDUCE "reduce" CACHE "cache" BYTES "bytes"
 %token MULTICAST "multicast" ACROSS "across" STAGES "stages" LOWER "lower" UPPER "upper" CHANNELS "channels"
 %token PIXELS "pixels" L2 "l2" INTERLEAVE "interleave" ATOM "atom" FLIP "flip" PAIR "pair" FREE "free" TRUST "trust"
 
@@ -320,6 +320,7 @@ clause: "via" name                      { $$ = clause_id(TREE, CL_VIA, @$, $2); 
       | "convert" opt_word              { $$ = clause_id(TREE, CL_CONVERT, @$, $2); }
       | "transpose"                     { $$ = clause_new(TREE, CL_TRANSPOSE, @$); }
       | "reverse"                       { $$ = clause_new(TREE, CL_REVERSE, @$); }
+      | "sum"                           { $$ = clause_new(TREE, CL_SUM, @$); }
       | "commit" prim                   { $$ = clause_expr(TREE, CL_COMMIT, @$, $2); }
       | "commit" "group"                { $$ = clause_new(TREE, CL_COMMIT_GROUP, @$); }
       ;
@@ -445,7 +446,7 @@ name: IDENT                             { $$ = (Ident){$1, @1}; }
     ;
 soft: "in" | "box" | "swizzle" | "stride" | "offset" | "halo" | "ahead" | "transpose" | "convert" | "overlap"
     | "reduce" | "cache" | "bytes" | "multicast" | "across" | "stages" | "lower" | "upper" | "channels" | "pixels"
-    | "l2" | "interleave" | "atom" | "flip" | "pair" | "free" | "trust" | "reverse"
+    | "l2" | "interleave" | "atom" | "flip" | "pair" | "free" | "trust" | "reverse" | "sum"
     ;
 
 %%

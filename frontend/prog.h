@@ -161,7 +161,7 @@ typedef struct PRegion {
 typedef enum PMoveKind {
     MOVE_LOAD,     /* global -> shared; or -> peer(shared) */
     MOVE_STORE,    /* shared -> global, with `reduce` too */
-    MOVE_SHARED,   /* shared -> shared, via threads: copy, transpose, reverse, convert, reduce add */
+    MOVE_SHARED,   /* shared -> shared, via threads: copy, transpose, reverse, sum, convert, reduce add */
     MOVE_PEER,     /* shared -> peer(shared), with `reduce` too */
     MOVE_PREFETCH, /* src: a region of a tensor; no dst, no tile: extents stand in the region */
     MOVE_FILL,     /* dst: a tile, perhaps a peer's; no src */
@@ -196,8 +196,8 @@ typedef struct PMove {
     int reduce;       /* index in WORDS_REDUCE, -1: none */
     const Sx *bytes;  /* stores: which bytes of each 16, a bit each; NULL: all */
     Span bytes_span;
-    bool transpose, reverse, convert, sat; /* reverse: the elements of each row in the opposite order */
-    Span work_span;   /* of the first of transpose, reverse, convert, reduce */
+    bool transpose, reverse, sum, convert, sat; /* reverse: the elements of each row in the opposite order; sum: along the source's first dimension */
+    Span work_span;   /* of the first of transpose, reverse, sum, convert, reduce */
     int64_t ahead;    /* prefetch: turns of the innermost pipeline; 0: none */
     const Sx *offset[3]; /* im2col: noffset of them, outermost first; none: zeros */
     int noffset;

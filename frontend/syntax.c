@@ -465,6 +465,7 @@ static bool is_clause(int kind)
     case TK_CONVERT:
     case TK_TRANSPOSE:
     case TK_REVERSE:
+    case TK_SUM:
     case TK_COMMIT: return true;
     default: return false;
     }

@@ -98,7 +98,9 @@ static Reach reach_of(ElemType t)
  * are. */
 static bool saturates(const IrPlan *p)
 {
+    static const ElemType SUMS[FORMS] = {TYPE_S32, TYPE_U32, TYPE_S64, TYPE_U64, TYPE_F32, TYPE_F64};
     ElemType t = (ElemType)p->src.type, u = (ElemType)p->dst.type;
+    if (p->xform == IRX_SUM) t = SUMS[form_of(t)];
     Reach from = reach_of(t), to = reach_of(u);
     bool real = elem_info(t)->kind == ELEM_FLOAT, same_kind = real == (elem_info(u)->kind == ELEM_FLOAT);
     return p->sat && (!same_kind || from.below > to.below || from.above > to.above);
@@ -432,6 +434,33 @@ static void rotated_word(PtxWriter *w, uint32_t size, const ThrPiece *q, const T
     Opnd low = in->v[0], high = in->v[1];
     if (size == 1) low = permute(w, in->v[0], in->v[1], 0x0040), high = permute(w, in->v[2], in->v[3], 0x0040);
     out->v[0] = permute(w, low, high, 0x5410);
+}
+
+/* ---- sums of parts ---- */
+
+void ptx_thr_sum(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, bool first, ThrSum *sum)
+{
+    static const char *const ADD[FORMS] = {"add.s32", "add.s32", "add.s64", "add.s64", "add.rn.f32", "add.rn.f64"};
+    Element e[ELEMENTS];
+    unpack(w, (ElemType)p->src.type, in->v, q->wide, e);
+    for (uint32_t i = 0; i < q->wide; i++) {
+        Opnd x = e[i].reg;
+        if (!first) {
+            x = reg(w, e[i].reg.cls);
+            PTX_INS(w, ADD[e[i].form], x, sum->v[i], e[i].reg);
+        }
+        sum->v[i] = x;
+    }
+}
+
+void ptx_thr_summed(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrSum *sum, ThrData *out)
+{
+    ElemType to = (ElemType)p->dst.type;
+    Element e[ELEMENTS];
+    for (uint32_t i = 0; i < q->wide; i++) e[i] = convert(w, (Element){sum->v[i], form_of((ElemType)p->src.type)}, to, saturates(p));
+    out->rows = 1;
+    out->words = words_of(to, q->wide);
+    pack(w, to, saturates(p), e, q->wide, out->v);
 }
 
 void ptx_thr_convert(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, ThrData *out)

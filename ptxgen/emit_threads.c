@@ -26,6 +26,7 @@ typedef struct Turn { /* where a unit lies: register and offset on each side */
     Opnd lin[THR_SIDES];
     int64_t off[THR_SIDES];
     ThrData data;
+    ThrSum sum;
     ThrSpot spot; /* of a rotated row */
 } Turn;
 
@@ -253,6 +254,8 @@ static void finish_unit(Work *k, Turn *t)
     ThrData out = {.rows = 0}, before;
     if (k->p->xform == IRX_FILL) {
         fill_data(k, &out);
+    } else if (k->p->xform == IRX_SUM) {
+        ptx_thr_summed(k->w, k->p, k->q, &t->sum, &out);
     } else if (k->q->method == THR_MATRIX) {
         out = t->data;
         if (k->q->wide == 16) byte_matrices(k, &out);
@@ -275,6 +278,17 @@ static void find_spot(Work *k, Turn *t)
     t->lin[near] = at;
 }
 
+/* The parts of a unit, added as they come: no store stands between the loads, whose order is the assembler's. */
+static void add_parts(Work *k, const Turn *t, ThrSum *sum)
+{
+    Turn part = *t;
+    for (uint32_t i = 0; i < k->p->parts; i++) {
+        move_unit(k, THR_SRC, &part, &part.data, false);
+        ptx_thr_sum(k->w, k->p, k->q, &part.data, i == 0, sum);
+        part.off[THR_SRC] += k->p->apart;
+    }
+}
+
 /* All loads first: memory's answers overlap. */
 static void do_turns(Work *k, uint32_t n)
 {
@@ -282,8 +296,10 @@ static void do_turns(Work *k, uint32_t n)
         k->turn[i].spot = (ThrSpot){.inside = NONE, .mine = NONE};
         if (k->q->method == THR_ROTATED) find_spot(k, &k->turn[i]);
     }
-    for (uint32_t i = 0; i < n && k->p->xform != IRX_FILL; i++)
-        move_unit(k, THR_SRC, &k->turn[i], &k->turn[i].data, false);
+    for (uint32_t i = 0; i < n && k->p->xform != IRX_FILL; i++) {
+        if (k->p->xform == IRX_SUM) add_parts(k, &k->turn[i], &k->turn[i].sum);
+        else move_unit(k, THR_SRC, &k->turn[i], &k->turn[i].data, false);
+    }
     for (uint32_t i = 0; i < n; i++) finish_unit(k, &k->turn[i]);
 }
 
@@ -356,11 +372,13 @@ static void far_turns(Work *k, Opnd unit, uint32_t first, uint32_t n)
 static void prepare_bases(Work *k, const Opnd lin[THR_SIDES], uint32_t turns)
 {
     const ThrPiece *q = k->q;
-    for (int s = first_side(k); s < THR_SIDES; s++)
-        for (uint32_t t = 0; t < turns; t++)
+    for (int s = first_side(k); s < THR_SIDES; s++) {
+        uint32_t parts = k->p->xform == IRX_SUM && s == THR_SRC ? k->p->parts : 1;
+        for (uint32_t t = 0; t < turns * parts; t++)
             for (uint32_t r = 0; r < q->rows[s]; r++)
                 for (uint32_t a = 0; a < q->access[s]; a++)
-                    address(k, s, lin[s], turn_offset(k, t, s) + r * q->row_step[s] + a * q->bytes[s]);
+                    address(k, s, lin[s], turn_offset(k, t / parts, s) + t % parts * k->p->apart + r * q->row_step[s] + a * q->bytes[s]);
+    }
 }
 
 static void advance_side(Work *k, int side, const Opnd *lin, int64_t step)
@@ -429,6 +447,7 @@ static uint32_t unroll_of(const Work *k, uint32_t turns, bool near)
     in = (q->bytes[THR_SRC] < 4 ? 1u : q->bytes[THR_SRC] / 4u) * q->access[THR_SRC] * q->rows[THR_SRC];
     if (q->method == THR_MATRIX) words = in = 4;
     if (in > words) words = in;
+    if (k->p->xform == IRX_SUM) words = in * k->p->parts;
     uint32_t most = (most_turns(k) == UNROLL ? UNROLL_WORDS : UNROLL_FAR_WORDS) / words;
     if (most > most_turns(k)) most = most_turns(k);
     if (most == 0) most = 1;

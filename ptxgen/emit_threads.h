@@ -20,6 +20,14 @@ typedef struct ThrData {  /* rows of words */
 
 /* The unit's elements as the destination has them: transposed, converted. */
 void ptx_thr_convert(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, ThrData *out);
+/* The elements of units that are added: each in a register, as wide as sums are. */
+typedef struct ThrSum {
+    Opnd v[2 * THR_WORDS];
+} ThrSum;
+/* One more part; the first one begins the sum. */
+void ptx_thr_sum(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, bool first, ThrSum *sum);
+/* .. as the destination has it, rounded once. */
+void ptx_thr_summed(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrSum *sum, ThrData *out);
 /* value += what was there before. */
 void ptx_thr_add(PtxWriter *w, ElemType type, ThrData *value, const ThrData *before);
 

@@ -143,7 +143,7 @@ typedef struct IrVar {
 } IrVar;
 
 /* How threads move a tile, or part of one, within shared memory: lower/plan/threads.c makes it, ptxgen writes it. */
-typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL, IRX_REVERSE /* the last dimension of the source backwards */ } IrXform;
+typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL, IRX_REVERSE /* the last dimension of the source backwards */, IRX_SUM /* of parts of the source */ } IrXform;
 typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from the part's first byte */
     uint8_t type;         /* ElemType as it lies in shared memory */
     uint8_t swizzle;      /* MapSwizzle: XOR of the absolute address's bits, as the hardware does it */
@@ -161,6 +161,7 @@ typedef struct IrPlan {
     uint32_t extent[MAP_RANK]; /* of the source; IRX_TRANSPOSE: the destination has the last two exchanged */
     IrSide src, dst;
     uint64_t value;            /* IRX_FILL: bits of an element */
+    uint32_t parts, apart;     /* IRX_SUM: how many, each of `extent`, and bytes from one to the next */
     uint32_t threads;
     uint8_t vector, method;    /* bytes per access; how (lower/plan/threads.h) */
     uint8_t wide, tall, deal;  /* what a thread takes at a time: elements along the source's rows and columns; the order */

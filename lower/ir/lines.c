@@ -330,12 +330,16 @@ static void side(Filter *f, const char *word, IrSide *s, unsigned rank)
 
 static void plan(Filter *f, IrPlan *q, uint32_t at)
 {
-    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill", [IRX_REVERSE] = "reverse"};
+    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill", [IRX_REVERSE] = "reverse", [IRX_SUM] = "sum"};
     q->name = filter_declare(f, IRA_PLAN, q->name, at);
     filter_word(f, "=");
     q->xform = WORD_OF(f, XFORMS, q->xform, "work of threads");
     q->rank = (uint8_t)u32_list(f, "extent", q->extent, q->rank);
     if (filter_maybe(f, "value", q->xform == IRX_FILL)) q->value = (uint64_t)filter_int(f, (int64_t)q->value, INT64_MIN, INT64_MAX);
+    if (q->xform == IRX_SUM) {
+        q->parts = filter_field(f, "parts", q->parts);
+        q->apart = filter_field(f, "apart", q->apart);
+    }
     if (q->xform != IRX_FILL) side(f, "src", &q->src, q->rank);
     side(f, "dst", &q->dst, q->rank);
     q->add = filter_maybe(f, "add", q->add);

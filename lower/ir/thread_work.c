@@ -206,6 +206,7 @@ static bool finish(const IrPlan *p, ThrPiece *q, uint32_t keep)
                set_access(q, &p->dst, THR_DST, 16 / size_of(&p->dst));
     }
     bool crossed = q->method == THR_BLOCK;
+    if (p->xform == IRX_SUM && p->apart % (q->wide * size_of(&p->src) < 16 ? q->wide * size_of(&p->src) : 16)) return false;
     q->rows[THR_SRC] = crossed ? q->tall : 1;
     q->rows[THR_DST] = crossed ? q->wide : 1;
     return (p->xform == IRX_FILL || set_access(q, &p->src, THR_SRC, q->wide)) &&
@@ -420,6 +421,7 @@ static bool sane(const IrPlan *p)
     }
     if (p->xform == IRX_REVERSE && (p->src.global || p->dst.global || p->src.type != p->dst.type)) return false;
     if (p->xform == IRX_REVERSE && p->wide > 1 && p->wide * size_of(&p->src) < 4) return false; /* words are turned */
+    if (p->xform == IRX_SUM && (p->src.global || p->dst.global || p->method != THR_VECTOR || p->parts == 0 || p->parts > THR_PARTS)) return false;
     if (!fill && !side_sane(p, &p->src, p->wide)) return false;
     if (!side_sane(p, &p->dst, crossed ? p->tall : p->wide)) return false;
     if (p->method == THR_ROTATED) return rotated_fits(p);

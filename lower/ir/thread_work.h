@@ -10,6 +10,8 @@
  * lanes walk along diagonals; wavefront - shared memory serves up to 32 different banks of 4 bytes at a time; matrix -
  * 8 rows of 16 bytes, whose addresses 8 lanes give (ldmatrix, stmatrix).
  *
+ * Sums: a unit has its place in each of the source's parts, which lie evenly apart.
+ *
  * Rotated rows: word j of a row of `run` bytes that begins s bytes behind a line of memory is the one at byte 4 j - s, and what would lie in
  * front of the row lies at its end: so the words of a warp are those of whole lines. A word that the row's ends, or the borders of
  * the tensor, cut is left out, and its elements are moved one by one: a second piece has, for each row, those of THR_CUTS such words. Where
@@ -28,7 +30,7 @@ typedef enum ThrMethod {
 } ThrMethod;
 
 enum { THR_SRC, THR_DST, THR_SIDES };
-enum { THR_DIGITS = 16, THR_PIECES = 32, THR_WORDS = 32 /* of a unit, each side */ };
+enum { THR_DIGITS = 16, THR_PIECES = 32, THR_WORDS = 32 /* of a unit, each side */, THR_PARTS = 64 /* that are added */ };
 enum { THR_CUTS = 4 /* by the row's ends, the tensor's high border, its low one; one of none, as it is a power of two */, THR_LINE = 128 };
 
 typedef struct ThrDigit {

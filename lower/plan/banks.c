@@ -75,9 +75,10 @@ static void count_side(const IrPlan *p, const ThrPiece *q, int side, uint32_t st
         count_turn(s, q, side, &t);
         *last = t;
     }
-    out->waves[kind] += last->waves;
-    out->least[kind] += last->least;
-    out->instructions += q->rows[side] * q->access[side];
+    uint32_t times = p->xform == IRX_SUM && side == THR_SRC ? p->parts : 1;
+    out->waves[kind] += last->waves * times;
+    out->least[kind] += last->least * times;
+    out->instructions += (uint64_t)q->rows[side] * q->access[side] * times;
 }
 
 static void count_piece(const IrPlan *p, const ThrPiece *q, const uint32_t *start, unsigned sides, uint64_t limit, ThrWaves *out)

@@ -43,6 +43,8 @@ static const char *types_fit(Arena *a, const IrPlan *p)
     bool eight = to->kind == ELEM_FLOAT && to->shared_bits == 8;
     if (p->add && (eight || p->dst.type == TYPE_TF32 || to->kind == ELEM_PACKED))
         return arena_printf(a, "threads can't add in %s: there is no such instruction", to->name);
+    if (p->xform == IRX_SUM && from->kind == ELEM_PACKED)
+        return arena_printf(a, "threads can't add in %s: there is no such instruction", from->name);
     if (p->src.type != p->dst.type && (from->kind == ELEM_PACKED || to->kind == ELEM_PACKED))
         return arena_printf(a, "threads can't convert %s to %s", from->name, to->name);
     return NULL;
@@ -55,6 +57,8 @@ static const char *plan_fits(Arena *a, const IrPlan *p)
         return arena_printf(a, "threads can't move tiles of rank %u so", p->rank);
     if (!whole_warps(p->threads))
         return arena_printf(a, "threads can't work in numbers like %u: whole warps do, up to %d threads", p->threads, CTA_THREADS_MOST);
+    if (p->xform == IRX_SUM && p->parts > THR_PARTS)
+        return arena_printf(a, "threads can't add %u parts at a time, but up to %d", p->parts, THR_PARTS);
     for (uint32_t d = 0; d < p->rank; d++)
         if (p->extent[d] == 0) return "threads can't move a part with nothing in it";
     const char *why = side_fits(a, p, &p->dst, "destination");
@@ -171,7 +175,8 @@ static uint64_t wavefronts_at_least(const IrPlan *p)
     for (uint32_t d = 0; d < p->rank; d++) elements *= p->extent[d];
     bytes = elements * size_of(&p->dst);
     uint64_t n = (bytes + 127) / 128 * (p->add ? 2 : 1);
-    return p->xform == IRX_FILL ? n : n + (elements * size_of(&p->src) + 127) / 128;
+    uint64_t parts = p->xform == IRX_SUM ? p->parts : 1;
+    return p->xform == IRX_FILL ? n : n + (elements * size_of(&p->src) + 127) / 128 * parts;
 }
 
 static bool search(Search *s, IrPlan *p, const char **why)
@@ -205,6 +210,7 @@ bool threads_plan(Arena *a, IrPlan *p, const char **why)
 const char *threads_text(Arena *a, const IrPlan *p)
 {
     const char *how = p->xform == IRX_REVERSE ? "rows, reversed" : "rows", *reads = "";
+    if (p->xform == IRX_SUM) how = arena_printf(a, "rows, %u added in registers", p->parts);
     if (p->xform == IRX_TRANSPOSE)
         how = p->method == THR_MATRIX ? "ldmatrix and stmatrix"
                                       : arena_printf(a, "blocks of %u x %u in registers", p->wide, p->tall);

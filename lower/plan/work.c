@@ -4,6 +4,8 @@
 #include "lower/plan/threads.h"
 #include "lower/plan/work.h"
 
+#include <string.h>
+
 /* ---- runs ---- */
 
 /* A part of a tile that is one run of bytes. */
@@ -135,6 +137,15 @@ static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
     if (r->rank == 0 || r->dim[r->rank - 1].step == 1) advise_banks(L, g, r->tile); /* no steps in panels */
 }
 
+/* The source's first dimension is the one that is added along. */
+static void take_parts(IrPlan *q)
+{
+    q->parts = q->extent[0];
+    q->apart = q->src.pitch[0];
+    memmove(q->extent, q->extent + 1, (q->rank - 1u) * sizeof *q->extent);
+    memmove(q->src.pitch, q->src.pitch + 1, (q->rank - 1u) * sizeof *q->src.pitch);
+}
+
 /* In front: from tile to tile. */
 static void add_batch(IrPlan *q, Workers by)
 {
@@ -153,14 +164,15 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
     const char *why = "";
     bool fill = mv->kind == MOVE_FILL;
     IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n),
-                .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : mv->reverse ? IRX_REVERSE : IRX_COPY,
+                .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : mv->reverse ? IRX_REVERSE : mv->sum ? IRX_SUM : IRX_COPY,
                 .add = !fill && mv->reduce >= 0,
                 .sat = mv->sat,
                 .value = mv->value,
                 .threads = by.threads};
     if (!fill) side_of(L, from, &q, &q.src);
-    side_of(L, to, &q, &q.dst);
     extents_of(fill ? to : from, &q);
+    if (mv->sum) take_parts(&q);
+    side_of(L, to, &q, &q.dst);
     IrPlan one = q;
     if (by.batch > 1) add_batch(&q, by);
     if (!threads_plan(L->a, &q, &why)) {

@@ -61,7 +61,7 @@ static void count_plan(const IrPlan *p)
 {
     const char *from = elem_info((ElemType)p->src.type)->name, *to = elem_info((ElemType)p->dst.type)->name;
     if (p->xform != IRX_FILL && p->src.type != p->dst.type) row_hit(p->sat ? ROW_CONVERT_SAT : ROW_CONVERT, "%s %s", from, to);
-    row_hit(ROW_THREADS, "%s %s", p->xform == IRX_FILL ? "fill" : p->xform == IRX_TRANSPOSE ? "transpose" : "copy", to);
+    row_hit(ROW_THREADS, "%s %s", p->xform == IRX_FILL ? "fill" : p->xform == IRX_TRANSPOSE ? "transpose" : p->xform == IRX_SUM ? "sum" : "copy", to);
     if (p->add) row_hit(ROW_THREADS, "add %s", to);
 }
 

@@ -102,6 +102,7 @@ static void threads(const char *kind)
         add(kind, "transpose %s", e->name);
         add(kind, "fill %s", e->name);
         if (sums) add(kind, "add %s", e->name);
+        if (sums) add(kind, "sum %s", e->name);
     }
 }
 

@@ -82,7 +82,7 @@ static void put_number(Dress *d, int64_t n)
 static const char *const WORDS[] = {"in",        "box",   "swizzle", "stride",    "offset", "halo",   "ahead",      "transpose", "convert",
                                     "overlap",   "reduce", "cache",  "bytes",     "multicast", "across", "stages", "lower",     "upper",
                                     "channels",  "pixels", "l2",     "interleave", "atom",  "flip",   "pair",       "free",      "trust",
-                                    "reverse"};
+                                    "reverse",   "sum"};
 enum { NWORDS = sizeof WORDS / sizeof *WORDS };
 
 /* What tile or variable k of all is called instead; NULL: its own name. Two never get the same word. */

@@ -213,7 +213,29 @@ static void sweep_conversions(Gen *g, int first)
     TEXT(g, "}");
 }
 
-/* A copy, a transpose, a fill or a sum, of reversed rows, of every type. */
+/* The sum of the rows, of every type that has one. */
+static void sweep_sums(Gen *g)
+{
+    int from[32];
+    int64_t m = draw(g, 1, 2);
+    for (int i = 0; i < 32; i++) from[i] = -1;
+    TEXT(g, "pipeline i in %d across grid {", (int)m);
+    for (int k = 0; k < NNUMBERS; k++) {
+        tile_type t = NUMBERS[k];
+        if (t == TILE_E4M3 || t == TILE_E5M2 || t == TILE_TF32) continue;
+        int x = sweep_tensor(g, from, t, 1, m, true), y = TENSOR(g, t, true, m, SWEEP_COLUMNS);
+        TEXT(g, "shared a%d: %s[%d, %d]; move %s[0, i, :, :] -> a%d;", k, tensor_type(g, x), SWEEP_ROWS, SWEEP_COLUMNS, tensor_name(g, x), k);
+        TEXT(g, "shared b%d: %s[%d]; move a%d -> b%d sum via threads;", k, tensor_type(g, y), SWEEP_COLUMNS, k, k);
+        TEXT(g, "move b%d -> %s[i, :] via bulk;", k, tensor_name(g, y));
+        Stmt *s[SWEEP_ROWS] = {means(g, x, y), means(g, x, y)};
+        s[1]->reduce = R_ADD;
+        for (int64_t i = 0; i < m * SWEEP_COLUMNS; i++)
+            for (int r = 0; r < SWEEP_ROWS; r++) pair(g, s[r], i / SWEEP_COLUMNS * SWEEP_EACH + r * SWEEP_COLUMNS + i % SWEEP_COLUMNS, i);
+    }
+    TEXT(g, "}");
+}
+
+/* A copy, a transpose, a fill (and sums of rows) or a sum, of reversed rows, of every type. */
 static void sweep_types(Gen *g, int what)
 {
     int from[32], to[32];
@@ -242,6 +264,7 @@ static void sweep_types(Gen *g, int what)
         }
     }
     TEXT(g, "}");
+    if (what == 2) sweep_sums(g);
 }
 
 void form_threads(Gen *g, int which)

@@ -235,7 +235,6 @@ small f32 5,40,144 100 a
 constant f4 40,144 0 c
 case_ std.sums:split_k part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
 case_ std.sums:few -D few.S=5 -D few.T=f32 -D few.U=f32 part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
-case_ std.sums:few_alike -D few_alike.S=5 part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
 small f32 40,144 100 c
 case_ std.sums:accumulate part="$work/a.npy" out="$work/c.npy:$work/b.npy" && sum a c b
 # Tokens of three rows each: to the sums of the rows what gathering them and summing up gives.

@@ -294,7 +294,7 @@ static void old_drivers_deal_statically(void **state)
 /* ---- CTAs of one iteration each ---- */
 
 /* Of CTAs that move 8 KB each no more than 10, 80 KB, are on an SM, where the L2 holds what they move and it is 15 for each of these 7 SMs, or more; and half
- * of them, where they are more than 20. */
+ * of them, where they are more than 20. Of 5 to 15, 40 KB and more, all of them, and not one more. */
 static void few_ctas_of_an_sm(void **state)
 {
     (void)state;
@@ -303,8 +303,11 @@ static void few_ctas_of_an_sm(void **state)
     World *w = open_world(&(Variant){.smem = 4096, .hints = true});
     tile_launch_facts f;
     fake.sms = fake.l2 = 0;
-    assert_int_equal(launch(w, 32, 104 * 64), TILE_OK);
+    assert_int_equal(launch(w, 32, 34 * 64), TILE_OK);
     assert_int_equal(fake.config.smem, 4096);
+    assert_int_equal(launch(w, 32, 104 * 64), TILE_OK);
+    assert_int_equal(fake.config.smem, 13696);
+    assert_in_range(228 << 10, 15 * (13696 + 1024), 16 * (13696 + 1024) - 1);
     assert_int_equal(launch(w, 32, 105 * 64), TILE_OK);
     assert_int_equal(fake.config.smem, 20224); /* 10 of them with the 1024 bytes of the system's fit into 228 KB, 11 do not */
     assert_in_range(228 << 10, 10 * (20224 + 1024), 11 * (20224 + 1024) - 1);

@@ -58,6 +58,55 @@ static void test_reversals(void **state)
     run_shapes(*state, IRX_REVERSE);
 }
 
+/* ---- sums along a dimension ---- */
+
+/* Small whole numbers, whose sums all types hold. */
+static uint64_t number_bits(int type, uint32_t n)
+{
+    double wide = n;
+    float f = (float)n;
+    uint64_t bits = 0;
+    uint32_t word;
+    memcpy(&word, &f, sizeof word);
+    memcpy(&bits, &wide, sizeof bits);
+    if (elem_info((ElemType)type)->kind != ELEM_FLOAT) return n;
+    return type == TYPE_F64 ? bits : type == TYPE_BF16 ? word >> 16 : word;
+}
+
+/* What a part has where an element lies: from its place, which the swizzle has exchanged already. */
+static void sum_element(World *w, const Job *j, uint32_t src, uint32_t dst)
+{
+    uint32_t sum = 0, size = bytes_of(j->p.src.type);
+    for (uint32_t i = 0; i < j->p.parts; i++) {
+        uint32_t n = (uint32_t)(roll(w) % 8);
+        put_bits(w->before, src + i * j->p.apart, size, number_bits(j->p.src.type, n));
+        put_bits(w->want, src + i * j->p.apart, size, number_bits(j->p.src.type, n));
+        sum += n;
+    }
+    put_bits(w->want, dst, bytes_of(j->p.dst.type), number_bits(j->p.dst.type, sum));
+}
+
+static void test_sums(void **state)
+{
+    static const int types[] = {TYPE_U8, TYPE_S16, TYPE_BF16, TYPE_U32, TYPE_F32, TYPE_S64, TYPE_F64};
+    static const uint32_t shapes[][3] = {{0, 8, 64}, {0, 1, 1}, {3, 5, 24}, {0, 33, 7}, {2, 4, 16}};
+    World *w = *state;
+    for (int turn = 0; turn < 120; turn++) {
+        const uint32_t *e = shapes[roll(w) % 5];
+        int from = types[roll(w) % 7], to = roll(w) % 2 ? from : types[roll(w) % 7], by = SWIZZLES[roll(w) % 4];
+        Job j = job(IRX_SUM, e[0], e[1], e[2], from, by, to, SWIZZLES[roll(w) % 4], THREADS[roll(w) % 5]);
+        j.p.parts = 1 + (uint32_t)(roll(w) % 9);
+        j.p.apart = up_to(end_of(&j.p, &j.p.src, false), by ? 1024 : roll(w) % 2 ? 16 : bytes_of(from));
+        if (!place(&j)) continue;
+        plan_job(w, &j);
+        for (uint32_t i = 0; i < j.used; i++) w->before[i] = (uint8_t)roll(w);
+        memcpy(w->want, w->before, IMAGE);
+        each_element(w, &j, sum_element);
+        run_job(w, &j, turn % 2, NULL);
+        expect_image(w, &j);
+    }
+}
+
 /* Parts that start anywhere in a slot, in tiles with other pitches, of one to five dimensions. */
 static void test_parts(void **state)
 {
@@ -401,7 +450,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_world(test_copies), in_world(test_transposes), in_world(test_reversals), in_world(test_parts),    in_world(test_methods),
+        in_world(test_copies), in_world(test_transposes), in_world(test_reversals), in_world(test_sums), in_world(test_parts),    in_world(test_methods),
         in_world(test_ranks),  in_world(test_roles),      in_world(test_text),     in_world(test_fills),
         in_world(test_banks),  in_world(test_assembles),  in_world(test_refusals),
     };

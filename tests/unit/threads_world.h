@@ -126,6 +126,7 @@ static inline uint32_t up_to(uint32_t n, uint32_t m)
 static inline bool place(Job *j)
 {
     uint32_t src = j->p.xform == IRX_FILL ? 0 : j->off[0] + end_of(&j->p, &j->p.src, false);
+    if (j->p.xform == IRX_SUM) src += (j->p.parts - 1) * j->p.apart;
     j->buffer = up_to(src, 1024) + GAP;
     j->at[0] = j->off[0];
     j->at[1] = j->buffer + j->off[1];

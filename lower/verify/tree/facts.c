@@ -99,6 +99,7 @@ static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
 {
     int64_t n = 0, inner = 0, row = s->span ? (int64_t)s->span : s->swizzle ? swizzle_span(s->swizzle) : 0;
     if (row && s->align % row) return 0;
+    if (q->xform == IRX_SUM && !dst) n = (int64_t)(q->parts - 1) * q->apart;
     for (unsigned i = 0; i < q->rank; i++) {
         bool turned = q->xform == IRX_TRANSPOSE && dst && i + 2 >= q->rank;
         uint32_t extent = q->extent[turned ? (q->rank - 1u) - (i + 2u - q->rank) : i];

@@ -408,7 +408,7 @@ def unpermute(y, row, dtype=None):
     t = _rows(y)
     out = _empty(y, (row.shape[0], y.shape[1]), dtype)
     n = max(row.shape[1], 1)
-    part = min(8192, 32768 // n // 64 * 64) // _size(y)
+    part = min(4096, 16384 // n // 64 * 64) // _size(y)
     while part // 2 >= max(y.shape[1], 64) and part % 2 == 0:
         part //= 2
     k = _kernel("sums", "unpermute", T=t, U=array(out).dtype, I=_numbers(row, row.shape[:2], "row"), K=n, C=part)
@@ -448,17 +448,14 @@ def flip(x, dim=0):
 
 
 def _sums(parts, out):
-    """out = the sum of parts[s, :, :] over s. Few parts are loaded together; what goes through DRAM for long goes through rings."""
+    """out = the sum of parts[s, :, :] over s. Few parts are loaded together, many go through rings."""
     n, t, u = parts.shape[0], array(parts).dtype, array(out).dtype
-    types = {"T": t, "U": u, "A": t if t[0] in "us" or t == "f64" else "f32"}
     if n == 0:
         return fill(out, 0)
-    if not 2 <= n <= 8 or math.prod(parts.shape) * _size(parts) > 256 << 20:
-        k = _kernel("sums", "split_k", **types)
-    elif len(set(types.values())) == 1:
-        k = _kernel("sums", "few_alike", T=t, S=n)
+    if not 2 <= n <= 8:
+        k = _kernel("sums", "split_k", T=t, U=u, A=t if t[0] in "us" or t == "f64" else "f32")
     else:
-        k = _kernel("sums", "few", S=n, **types)
+        k = _kernel("sums", "few", T=t, U=u, S=n)
     _launch(k, parts, out)
     return out
 

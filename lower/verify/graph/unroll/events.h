@@ -92,7 +92,7 @@ typedef struct Site { /* of an access, in one run */
 } Site;
 typedef struct Side { /* of a plan, with its own extents */
     const IrSide *s;
-    uint32_t rank, extent[MAP_RANK];
+    uint32_t rank, extent[MAP_RANK + 1], pitch[MAP_RANK + 1]; /* of sums, with the dimension that is added along */
     Form part; /* where it begins, if that tells which bytes of a swizzle's pattern are its own */
 } Side;
 typedef struct Access { /* to bytes of a buffer, or to global memory */

@@ -32,8 +32,16 @@ static uint32_t elem_bytes(uint32_t type)
 
 static Side side_of(const IrPlan *p, bool source)
 {
-    Side x = {.s = source ? &p->src : &p->dst, .rank = p->rank};
-    for (uint32_t d = 0; d < p->rank; d++) x.extent[d] = p->extent[d];
+    Side x = {.s = source ? &p->src : &p->dst};
+    if (p->xform == IRX_SUM && source) {
+        x.extent[0] = p->parts;
+        x.pitch[0] = p->apart;
+        x.rank = 1;
+    }
+    for (uint32_t d = 0; d < p->rank; d++, x.rank++) {
+        x.extent[x.rank] = p->extent[d];
+        x.pitch[x.rank] = x.s->pitch[d];
+    }
     if (p->xform != IRX_TRANSPOSE || source) return x;
     x.extent[p->rank - 2] = p->extent[p->rank - 1];
     x.extent[p->rank - 1] = p->extent[p->rank - 2];
@@ -47,8 +55,8 @@ static int64_t side_bytes(const Side *x)
     int64_t end = elem_bytes(s->type);
     for (uint32_t d = 0; d < x->rank; d++) {
         int64_t last = (int64_t)x->extent[d] - 1, per = INT64_MAX;
-        if (d + 1 == x->rank && s->span) per = s->span / s->pitch[d];
-        end += last / per * s->panel + (last < per ? last : per - 1) * s->pitch[d];
+        if (d + 1 == x->rank && s->span) per = s->span / x->pitch[d];
+        end += last / per * s->panel + (last < per ? last : per - 1) * x->pitch[d];
     }
     return end;
 }
@@ -58,7 +66,7 @@ static bool same_bytes(const Side *x, const Side *y)
     const IrSide *s = x->s, *t = y->s;
     return x->rank == y->rank && x->part == y->part && s->type == t->type && s->swizzle == t->swizzle && s->span == t->span &&
            s->panel == t->panel && memcmp(x->extent, y->extent, x->rank * sizeof *x->extent) == 0 &&
-           memcmp(s->pitch, t->pitch, x->rank * sizeof *s->pitch) == 0;
+           memcmp(x->pitch, y->pitch, x->rank * sizeof *x->pitch) == 0;
 }
 
 /* One number for all that leave the same bytes out; 0 if the elements fill their range. */
@@ -100,7 +108,7 @@ static Rows rows_of(const Side *x)
 {
     Rows r = {.piece = (int64_t)elem_bytes(x->s->type) * x->extent[x->rank - 1], .n = 1, .outer = x->rank - 1};
     for (; r.outer > 0; r.outer--) {
-        int64_t n = x->extent[r.outer - 1], pitch = x->s->pitch[r.outer - 1];
+        int64_t n = x->extent[r.outer - 1], pitch = x->pitch[r.outer - 1];
         if (n == 1 || pitch == 0) continue; /* the same bytes each time */
         if (r.n == 1 && pitch == r.piece) {
             r.piece *= n;
@@ -125,7 +133,7 @@ static void side_access(Verifier *v, uint32_t op, Side *x, Bytes at, bool write,
     int64_t outer = 1;
     x->part = round_out(v, s, &at);
     uint32_t shape = side_shape(v, x);
-    bool dense = s->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    bool dense = x->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
     Rows r = dense ? rows_of(x) : (Rows){0};
     for (uint32_t d = 0; d < r.outer; d++) outer *= x->extent[d];
     if (shape == 0 || !dense || outer > ROWS_APART) {
@@ -134,7 +142,7 @@ static void side_access(Verifier *v, uint32_t op, Side *x, Bytes at, bool write,
     }
     for (int64_t i = 0; i < outer; i++) {
         int64_t far = 0, rest = i;
-        for (uint32_t d = r.outer; d-- > 0; rest /= x->extent[d]) far += rest % x->extent[d] * s->pitch[d];
+        for (uint32_t d = r.outer; d-- > 0; rest /= x->extent[d]) far += rest % x->extent[d] * x->pitch[d];
         Bytes one = at;
         one.lo = form_add(&v->f, at.lo, 1, form_const(&v->f, far));
         one.hi = form_add(&v->f, one.lo, 1, form_const(&v->f, (r.n - 1) * r.step + r.piece));
