@@ -227,7 +227,8 @@ static void sweep_sums(Gen *g)
         TEXT(g, "shared a%d: %s[%d, %d]; move %s[0, i, :, :] -> a%d;", k, tensor_type(g, x), SWEEP_ROWS, SWEEP_COLUMNS, tensor_name(g, x), k);
         TEXT(g, "shared b%d: %s[%d]; move a%d -> b%d sum via threads;", k, tensor_type(g, y), SWEEP_COLUMNS, k, k);
         TEXT(g, "move b%d -> %s[i, :] via bulk;", k, tensor_name(g, y));
-        Stmt *s[SWEEP_ROWS] = {means(g, x, y), means(g, x, y)};
+        Stmt *s[SWEEP_ROWS];
+        for (int r = 0; r < SWEEP_ROWS; r++) s[r] = means(g, x, y);
         s[1]->reduce = R_ADD;
         for (int64_t i = 0; i < m * SWEEP_COLUMNS; i++)
             for (int r = 0; r < SWEEP_ROWS; r++) pair(g, s[r], i / SWEEP_COLUMNS * SWEEP_EACH + r * SWEEP_COLUMNS + i % SWEEP_COLUMNS, i);
