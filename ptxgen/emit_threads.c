@@ -377,7 +377,7 @@ static void prepare_bases(Work *k, const Opnd lin[THR_SIDES], uint32_t turns)
         for (uint32_t t = 0; t < turns * parts; t++)
             for (uint32_t r = 0; r < q->rows[s]; r++)
                 for (uint32_t a = 0; a < q->access[s]; a++)
-                    address(k, s, lin[s], turn_offset(k, t / parts, s) + t % parts * k->p->apart + r * q->row_step[s] + a * q->bytes[s]);
+                    address(k, s, lin[s], turn_offset(k, t / parts, s) + (int64_t)(t % parts) * k->p->apart + r * q->row_step[s] + a * q->bytes[s]);
     }
 }
 
