@@ -2,7 +2,8 @@
  *
  * Each program has two roles, one that fills a slot and one that gives it back, each in a loop (perhaps in another one) from one drawn
  * number below another: sums, minima, maxima, quotients and remainders of two scalars and a size, under facts of them. Mostly the second
- * pair of numbers is the first one with something added that is 0 for small numbers, or for most. How often each loop turns is worked out
+ * pair of numbers is the first one with something added that is 0 for small numbers, or for most. Some give back several slots in a turn, with or without
+ * a tail, or in the last turn more than were filled. How often each loop turns is worked out
  * here for a few thousand launches, all of a role's loops together: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
  * refuses it, or such launches are refused. Where they are alike the launch is not.
  *
@@ -166,19 +167,28 @@ typedef struct Pair {
     const Sum *from[2], *to[2];
     const Fact *fact[FACTS];
     bool within; /* another loop */
-    enum { ALONE, TWICE, BEHIND_MANY, BEHIND_ONE, IN_ONE, SHAPES } shape;
+    enum { ALONE, TWICE, BEHIND_MANY, BEHIND_ONE, IN_ONE, SEVERAL, SHAPES } shape; /* SEVERAL: all slots in a turn */
+    enum { LEFT, TAIL, FULL, RESTS } rest;                                         /* .. of numbers that are no multiple */
+    bool first; /* the role that gives back is */
     int slots;
 } Pair;
 
 static Pair draw_pair(void)
 {
     Pair p = {.within = some(8) == 0, .slots = (int)PICK(1, 1, 1, 2, 3), .shape = some(2) ? ALONE : some(SHAPES)};
-    if (p.shape != ALONE) p.slots = 1;
+    if (p.shape != ALONE) p.slots = p.shape == SEVERAL ? (int)PICK(2, 2, 3, 4) : 1;
+    p.rest = (int)PICK(LEFT, TAIL, TAIL, FULL);
+    p.first = p.shape == SEVERAL && some(2);
     nodes = 0;
     for (int64_t i = 0, n = some(FACTS + 1); i < n; i++) p.fact[i] = &FACT[some((int64_t)(sizeof FACT / sizeof *FACT))];
     p.from[0] = p.from[1] = some(5) < 2 ? number(0) : some(3) ? number(PICK(-20, -6, -4, -1, 1, 2, 5)) : draw(1);
     p.to[0] = p.to[1] = draw((int)some(3));
     int64_t how = some(10);
+    if (p.shape == SEVERAL) {
+        p.from[0] = p.from[1] = number(0);
+        if (how > 6) p.to[1] = nearly(p.to[0]);
+        return p;
+    }
     if (how < 6) p.to[1] = nearly(p.to[0]);
     else if (how < 8) p.from[1] = nearly(p.from[0]);
     else if (how < 9) p.to[1] = draw(2);
@@ -197,10 +207,26 @@ static void put_loop(Text *t, const Sum *from, const Sum *to, const char *more, 
     put(t, " } ");
 }
 
+static void put_turns(Text *t, const Pair *p, const char *body)
+{
+    char part[64];
+    put(t, p->rest == FULL ? "for k in ceil(" : "for k in (");
+    put_sum(t, p->to[1]);
+    snprintf(part, sizeof part, "%s%d) { for i in %d { ", p->rest == FULL ? ", " : ") / (", p->slots, p->slots);
+    put(t, part), put(t, body), put(t, " } } ");
+    if (p->rest != TAIL) return;
+    put(t, "for i in (");
+    put_sum(t, p->to[1]);
+    snprintf(part, sizeof part, ") %% %d { ", p->slots);
+    put(t, part), put(t, body), put(t, " } ");
+}
+
 static void put_role(Text *t, const Pair *p, int role)
 {
     char slot[32] = "", body[160];
-    if (p->slots > 1) snprintf(slot, sizeof slot, "[(k + 60) %% %d]", p->slots);
+    bool several = p->shape == SEVERAL && role;
+    if (several) snprintf(slot, sizeof slot, "[i %% %d]", p->slots);
+    else if (p->slots > 1) snprintf(slot, sizeof slot, "[(k + 60) %% %d]", p->slots);
     if (role) snprintf(body, sizeof body, "wait full%s; arrive empty%s;", slot, slot);
     else snprintf(body, sizeof body, "wait empty%s; move x[0, 0] -> t%s commit full%s;", slot, slot, slot);
     put(t, role ? "    role b { " : "    role a { ");
@@ -210,7 +236,8 @@ static void put_role(Text *t, const Pair *p, int role)
     if (p->shape == BEHIND_MANY) put(t, "for c in 70 { "), put(t, body), put(t, " } ");
     if (p->shape == BEHIND_ONE && !role) put(t, body), put(t, " ");
     if (p->shape == IN_ONE && !role) put(t, "for i in 1 + M / 4611686018427387904 { ");
-    put_loop(t, p->from[role], p->to[role], p->shape == BEHIND_ONE && role ? " + 1" : "", body);
+    if (several) put_turns(t, p, body);
+    else put_loop(t, p->from[role], p->to[role], p->shape == BEHIND_ONE && role ? " + 1" : "", body);
     if ((p->shape == TWICE || p->shape == IN_ONE) && !role) put(t, "} ");
     put(t, p->within ? "} }\n" : "}\n");
 }
@@ -223,15 +250,18 @@ static void put_pair(Text *t, const Pair *p)
     for (int i = 0; i < FACTS && p->fact[i]; i++) put(t, i ? ", " : " where "), put(t, p->fact[i]->text);
     snprintf(line, sizeof line, " {\n  shared t: f32%s[1, 32];\n  barrier full%s;\n  barrier empty%s free;\n  roles {\n", many, many, many);
     put(t, line);
-    put_role(t, p, 0);
-    put_role(t, p, 1);
+    put_role(t, p, p->first);
+    put_role(t, p, !p->first);
     put(t, "  }\n}\n");
 }
 
 static int64_t turns_of(const Pair *p, int role, int64_t more, const int64_t *names)
 {
-    int64_t turns = value(p->to[role], names) + more - value(p->from[role], names);
-    return turns > 0 ? turns : 0;
+    int64_t turns = value(p->to[role], names) + more - value(p->from[role], names), rest = turns % p->slots;
+    if (p->shape != SEVERAL || role == 0) return turns > 0 ? turns : 0;
+    if (rest < 0) rest += p->slots;
+    int64_t whole = turns - rest + (p->rest == FULL && rest ? p->slots : 0);
+    return (whole > 0 ? whole : 0) + (p->rest == TAIL ? rest : 0);
 }
 
 static bool alike_at(const Pair *p, const int64_t *names)

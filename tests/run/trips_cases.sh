@@ -26,6 +26,12 @@ hand_k() { copied examples/hand_ring.tile:hand_ring "$(size "$1" 64 7),264"; }
 one_thread_k() { copied examples/hand_ring.tile:one_thread_ring "$(size "$1" 64 7),264"; }
 row hand_ring k =4 examples/hand_ring.tile:hand_ring hand_k
 row one_thread_ring k =4 examples/hand_ring.tile:one_thread_ring one_thread_k
+tail_k() { copied $h/roles/rates.tile:tail "$(size "$1" 16 7),64"; }
+four_k() { copied $h/roles/rates.tile:four "$(size "$1" 16 7),64"; }
+take_turns_k() { copied $h/roles/rates.tile:take_turns "$(size "$1" 16 7),64"; }
+row 'two by two' k =2 $h/roles/rates.tile:tail tail_k
+row 'four by four' k =4 $h/roles/rates.tile:four four_k
+row 'in turns' k =2 $h/roles/rates.tile:take_turns take_turns_k
 for S in 1 2; do
     hand_s() { copied examples/hand_ring.tile:hand_ring "$(size "$1" 64 7),256" "-D hand_ring.S=$S"; }
     row "hand_ring S=$S" k "=$S" examples/hand_ring.tile:hand_ring hand_s

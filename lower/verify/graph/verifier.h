@@ -112,6 +112,7 @@ typedef struct Verifier {
 
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
+    VEC(Dividend) dividends;
     VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
     struct Roles *roles;       /* tries/roles.c */
     struct Launches *launches; /* tries/launches.c */
@@ -130,6 +131,7 @@ typedef struct Verifier {
     bool *open;         /* by op: held open */
     uint32_t met_open;  /* one that is and came up in this run, + 1; 0: none */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
+    int64_t *rate;      /* by op that opens a loop: how long a turn takes (judge/cycles.c); 0: nothing tells in this run */
     bool remainders;    /* some are chosen */
     bool again, failed; /* again: a choice was added, or found to need more values */
     bool silent;        /* nothing is reported now */

@@ -196,19 +196,19 @@ static uint32_t loops_before(const Verifier *v, uint32_t loop)
     return n;
 }
 
-/* Loops of two roles run side by side, turn by turn, where they are one loop of the program, or the n-th of each. */
+/* Loops of two roles run side by side, turn by turn, where none turns several times for one turn of the other, and they are one loop of the program, or the n-th of each. */
 bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b)
 {
     Span x = v->ops[a]->span, y = v->ops[b]->span;
     if (a == b) return true;
-    if (verify_body(v, a) == verify_body(v, b)) return false;
+    if (verify_body(v, a) == verify_body(v, b) || v->rate[a] != v->rate[b]) return false;
     return (x.hi && x.lo == y.lo && x.hi == y.hi) || loops_before(v, a) == loops_before(v, b);
 }
 
 void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse)
 {
     if (v->certificate == NULL) return;
-    const Event *x = &v->events.v[from->start - 1], *y = &v->events.v[to->start - 1];
+    const InLoop *x = &v->events.v[from->start - 1].in, *y = &v->events.v[to->start - 1].in;
     Dependence *d = NULL;
     for (uint32_t i = 0; i < v->dependences.n && d == NULL; i++)
         if (v->dependences.v[i].from == from->op && v->dependences.v[i].to == to->op) d = &v->dependences.v[i];
@@ -394,6 +394,7 @@ static void prepare(Verifier *v)
     if (v->nslots == 0) v->nslots = 1;
     constants_check(v);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
+    v->rate = arena_array(v->arena, int64_t, v->nops + 1);
     registers(v);
     nests_find(v);
     period_prepare(v);
@@ -436,6 +437,7 @@ static void check_graph(Verifier *v)
     bool longest = v->events.n > v->events_max;
     if (longest) v->events_max = v->events.n;
     places_find(v);
+    find_rates(v);
     check_races(v);
     if (!v->failed) check_coverage(v);
     if (!v->failed) check_global(v);

@@ -1,6 +1,8 @@
 /* Cycles that only a longer loop would close. In the longest run, events of a loop's turns are folded to one node for each
- * thread and op; an edge a -> b whose ends are turns i and j has weight j - i: b of turn k + (j - i) comes after a of turn
- * k, for every k. A cycle of weight 0 or less would be an event that waits for itself. Edges are the order of a thread's
+ * thread and op. Roles go on together, but one loop may turn several times for one turn of another: where an edge a -> b is seen first from turn i
+ * to turn j, and last from i + m to j + n, m turns of the one go with n of the other, and a turn of each loop takes so much time, its rate, that both take as
+ * long. The edge has weight t, the time from its turn to that of b: in longer loops it is met at any time, t later. A cycle of weight 0 or
+ * less would be an event that waits for itself. Edges are the order of a thread's
  * ops and phases (from what counts on them to the waits); a barrier of a role's threads is one node. Edges that link different loops, or different
  * passes of one, lead forward and are left out. Test for a cycle of sum <= 0 over n nodes: weights t * (n + 1) - 1 have
  * a negative cycle (Bellman-Ford).
@@ -8,15 +10,23 @@
 #include "lower/verify/graph/judge/judge.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
+enum { RATE = 27720 }; /* all numbers up to 12 divide it */
+
 typedef struct Edge {
     uint32_t from, to;
     uint32_t next; /* from the same node, + 1 */
-    int64_t turns;
+    int64_t time;  /* the least */
+    uint32_t first[2], last[2]; /* turns of its ends */
 } Edge;
+typedef struct Node {
+    EventId event;         /* any of them */
+    uint32_t loop, within; /* its turns that one turn of the loop passes are told apart */
+    uint32_t before;       /* of the same thread and op, + 1 */
+    uint32_t edge;         /* the last one from it, + 1 */
+} Node;
 typedef struct Folded {
-    VEC(EventId) nodes; /* any event of each */
-    VEC(uint32_t) first; /* by node: the last edge from it, + 1 */
-    uint32_t *node;     /* by thread and op, + 1; 0: none */
+    VEC(Node) nodes;
+    uint32_t *node;     /* by thread and op: the last one, + 1; 0: none */
     uint32_t *of;       /* by event: its node; none where it is in no loop */
     VEC(Edge) edges;
 } Folded;
@@ -24,41 +34,45 @@ typedef struct Folded {
 static uint32_t node_of(Verifier *v, Folded *f, EventId e)
 {
     const Event *x = &v->events.v[e - 1];
-    uint32_t thread = x->thread;
+    uint32_t thread = x->thread, last;
     if (x->op < v->nops && ir_op_info(v->ops[x->op]->op)->group == IRG_SYNC) thread -= v->threads.v[thread].rep;
     uint32_t *n = &f->node[(size_t)thread * (v->nops + 1) + x->op];
-    if (*n == 0) {
-        vec_push(&v->run, &f->nodes, e);
-        vec_push(&v->run, &f->first, 0);
-        *n = f->nodes.n;
-    }
+    for (last = *n; last; last = f->nodes.v[last - 1].before)
+        if (f->nodes.v[last - 1].within == x->within) return last - 1;
+    vec_push(&v->run, &f->nodes, ((Node){.event = e, .loop = x->open.loop, .within = x->within, .before = *n}));
+    *n = f->nodes.n;
     return *n - 1;
+}
+
+static Edge *edge_of(Verifier *v, Folded *f, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = f->nodes.v[from].edge; i; i = f->edges.v[i - 1].next)
+        if (f->edges.v[i - 1].to == to) return &f->edges.v[i - 1];
+    vec_push(&v->run, &f->edges, ((Edge){.from = from, .to = to, .next = f->nodes.v[from].edge, .time = INT64_MAX}));
+    f->nodes.v[from].edge = f->edges.n;
+    return &f->edges.v[f->edges.n - 1];
 }
 
 static void add_edge(Verifier *v, Folded *f, EventId a, EventId b)
 {
-    const Event *x = &v->events.v[a - 1], *y = &v->events.v[b - 1];
+    const InLoop *x = &v->events.v[a - 1].open, *y = &v->events.v[b - 1].open;
     if (x->level == 0 || x->level != y->level || x->pass != y->pass) return;
-    if (x->thread == y->thread && x->loop != y->loop) return;
-    if (x->op == y->op && x->turn == y->turn) return; /* before and after a barrier of threads: one node */
-    Edge e = {.from = f->of[a - 1], .to = f->of[b - 1], .turns = (int64_t)y->turn - x->turn};
-    for (uint32_t i = f->first.v[e.from]; i; i = f->edges.v[i - 1].next) {
-        Edge *o = &f->edges.v[i - 1];
-        if (o->to != e.to) continue;
-        if (e.turns < o->turns) o->turns = e.turns;
-        return;
-    }
-    e.next = f->first.v[e.from];
-    vec_push(&v->run, &f->edges, e);
-    f->first.v[e.from] = f->edges.n;
+    if (v->events.v[a - 1].thread == v->events.v[b - 1].thread && x->loop != y->loop) return;
+    if (f->of[a - 1] == f->of[b - 1] && x->turn == y->turn) return; /* before and after a barrier of threads: one node */
+    int64_t time = y->turn * v->rate[y->loop] - x->turn * v->rate[x->loop];
+    Edge *o = edge_of(v, f, f->of[a - 1], f->of[b - 1]);
+    if (o->time == INT64_MAX) o->first[0] = x->turn, o->first[1] = y->turn;
+    if (o->time == INT64_MAX || x->turn + y->turn > o->last[0] + o->last[1]) o->last[0] = x->turn, o->last[1] = y->turn;
+    if (time < o->time) o->time = time;
 }
 
 static void fold(Verifier *v, Folded *f)
 {
     EventId *last = arena_array(&v->run, EventId, v->threads.n);
+    f->node = arena_alloc(&v->run, (size_t)v->threads.n * (v->nops + 1) * sizeof *f->node);
     f->of = arena_array(&v->run, uint32_t, v->events.n);
     for (EventId e = 1; e <= v->events.n; e++)
-        if (v->events.v[e - 1].level) f->of[e - 1] = node_of(v, f, e);
+        if (v->events.v[e - 1].open.level) f->of[e - 1] = node_of(v, f, e);
     for (EventId e = 1; e <= v->events.n; e++) {
         uint32_t t = v->events.v[e - 1].thread;
         if (last[t]) add_edge(v, f, last[t], e);
@@ -73,46 +87,62 @@ static void fold(Verifier *v, Folded *f)
     }
 }
 
-/* Two of its loops don't turn one for one: they may well end, but edges between their turns have no weight that stays. */
-static bool several_for_one(Verifier *v, const Folded *f, const uint32_t *before, uint32_t first)
+/* ---- rates ---- */
+
+/* How long a turn of the loop at its end `to` takes where one at the other end takes so long; 0: that is not known. */
+static int64_t rate_by(const Edge *e, int to, int64_t rate)
 {
-    uint32_t at = first, one = v->events.v[f->nodes.v[first] - 1].loop;
-    do {
-        uint32_t other = v->events.v[f->nodes.v[at] - 1].loop;
-        if (v->turns[other].now != v->turns[one].now) {
-            if (v->turns[other].now < v->turns[one].now) {
-                uint32_t more = one;
-                one = other;
-                other = more;
+    int64_t from = (int64_t)e->last[!to] - e->first[!to], turns = (int64_t)e->last[to] - e->first[to];
+    return from > 0 && turns > 0 && rate * from % turns == 0 ? rate * from / turns : 0;
+}
+
+/* From loop to loop; where nothing leads on, the next one's turns take as long as those of the first. */
+static void rates_of(Verifier *v, const Folded *f)
+{
+    for (uint32_t i = 0; i < f->nodes.n; i++) v->rate[f->nodes.v[i].loop] = 0;
+    for (uint32_t i = 0; i < f->nodes.n; i++) {
+        int64_t *rate = &v->rate[f->nodes.v[i].loop];
+        bool more = *rate == 0;
+        if (more) *rate = RATE;
+        while (more) {
+            more = false;
+            for (uint32_t k = 0; k < f->edges.n; k++) {
+                const Edge *e = &f->edges.v[k];
+                int64_t *ends[] = {&v->rate[f->nodes.v[e->from].loop], &v->rate[f->nodes.v[e->to].loop]};
+                int to = *ends[0] != 0;
+                if (*ends[to] || *ends[!to] == 0) continue;
+                *ends[to] = rate_by(e, to, *ends[!to]);
+                more |= *ends[to] != 0;
             }
-            Diag *g = verify_refuse(v, E0660, one, "a turn of this loop does what several turns of another role's loop do: longer loops are followed turn by turn");
-            verify_also(v, g, other, "the other one");
-            if (g) diag_fix(v->diags, g, "let both loops do in a turn as many phases of each barrier");
-            return true;
         }
-        at = f->edges.v[before[at] - 1].from;
-    } while (at != first);
-    return false;
+    }
+}
+
+void find_rates(Verifier *v)
+{
+    Folded f = {0};
+    if (v->own.n == 0) return;
+    fold(v, &f);
+    rates_of(v, &f);
 }
 
 static void report(Verifier *v, const Folded *f, const uint32_t *before, uint32_t at)
 {
     for (uint32_t i = 0; i < f->nodes.n; i++) at = f->edges.v[before[at] - 1].from; /* now on the cycle */
     uint32_t first = at;
-    if (several_for_one(v, f, before, first)) return;
-    Diag *g = verify_refuse(v, E0603, v->events.v[f->nodes.v[at] - 1].op,
-                            "with more turns this would wait for itself: the kernel would hang");
+    Diag *g = verify_refuse(v, E0603, v->events.v[f->nodes.v[at].event - 1].op,
+                            "with more turns this may wait for itself: the kernel would hang");
     for (uint32_t i = 0; i < f->nodes.n; i++) {
         at = f->edges.v[before[at] - 1].from;
         if (at == first) break;
-        verify_also(v, g, v->events.v[f->nodes.v[at] - 1].op, "comes before it on the cycle");
+        verify_also(v, g, v->events.v[f->nodes.v[at].event - 1].op, "comes before it on the cycle");
     }
 }
 
 void check_cycles(Verifier *v)
 {
     if (v->own.n == 0) return; /* no loop is longer than in this run */
-    Folded f = {.node = arena_alloc(&v->run, (size_t)v->threads.n * (v->nops + 1) * sizeof *f.node)};
+    Folded f = {0};
     fold(v, &f);
     uint32_t n = f.nodes.n, *before = arena_array(&v->run, uint32_t, n), changed = UINT32_MAX;
     int64_t *d = arena_array(&v->run, int64_t, n);
@@ -121,9 +151,9 @@ void check_cycles(Verifier *v)
         verify_spend(v, f.edges.n / 16);
         if (v->failed) return;
         for (uint32_t node = 0; node < n; node++) { /* as they come in the run: what leads on takes one round */
-            for (uint32_t i = f.first.v[node]; i; i = f.edges.v[i - 1].next) {
+            for (uint32_t i = f.nodes.v[node].edge; i; i = f.edges.v[i - 1].next) {
                 const Edge *e = &f.edges.v[i - 1];
-                int64_t far = d[node] + e->turns * ((int64_t)n + 1) - 1;
+                int64_t far = d[node] + e->time * ((int64_t)n + 1) - 1;
                 if (far >= d[e->to]) continue;
                 d[e->to] = far;
                 before[e->to] = i;

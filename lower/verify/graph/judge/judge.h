@@ -16,6 +16,7 @@ void check_global(Verifier *v);
 /* always.c: two that nothing orders touch different places in all turns of the loops around them: of one tensor, of one slot. */
 bool places_apart(Verifier *v, const Access *a, const Access *b);
 void check_end(Verifier *v);
+void find_rates(Verifier *v); /* of this run: before what asks for them */
 void check_cycles(Verifier *v);
 
 /* ---- pairs.c: a comes first in the run ---- */

@@ -119,7 +119,7 @@ static Pair meaning(const Verifier *v, const Race *r)
     Pair p = {r->a, r->b, thread_of(v, r->a), thread_of(v, r->b)}, back = {r->b, r->a, p.t, p.s};
     const Event *x = event_of(v, r->a), *y = event_of(v, r->b);
     if (p.s->role == p.t->role && p.s->rank == p.t->rank) return p;
-    if (x->level == y->level && x->turn != y->turn) return x->turn < y->turn ? p : back;
+    if (x->in.level == y->in.level && x->in.turn != y->in.turn) return x->in.turn < y->in.turn ? p : back;
     return !r->a->write && r->b->write ? back : p;
 }
 
@@ -271,8 +271,8 @@ static Diag *between_roles(Verifier *v, const Pair *p)
     Diag *g = verify_refuse(v, p->s->rank == p->t->rank ? E0612 : E0613, p->then->op,
                             "%s %s %s here, and nothing makes it wait for %s, which %s it%s", who(v, p->t),
                             does(p->then), tile_name(v, p->then), who(v, p->s), does(p->first),
-                            event_of(v, p->first)->turn < event_of(v, p->then)->turn &&
-                                    event_of(v, p->first)->level == event_of(v, p->then)->level
+                            event_of(v, p->first)->in.turn < event_of(v, p->then)->in.turn &&
+                                    event_of(v, p->first)->in.level == event_of(v, p->then)->in.level
                                 ? " in an earlier turn"
                                 : "");
     verify_also(v, g, p->first->op, first_label(v, p));

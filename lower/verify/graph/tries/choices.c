@@ -100,6 +100,46 @@ static Form resolve_extreme(Verifier *v, const FormAtom *a, bool *by_trip)
     return form_const(&v->f, least == (p < q) ? p : q);
 }
 
+/* A quotient or remainder by a small number: of what is chosen it is a number, too. */
+static bool is_part(const Verifier *v, const FormAtom *a, int64_t *by)
+{
+    bool part = !v->few && a->kind == ATOM_OP && (a->sub == IR_DIV || a->sub == IR_MOD) && !a->wild;
+    return part && form_is_const(&v->f, a->b, by) && *by > 1 && *by <= FORM_PARTS && *by * (2 * (int64_t)v->ring + 2) <= LIMIT_MAX;
+}
+
+static Form without_constant(Verifier *v, Form x)
+{
+    return form_add(&v->f, x, -1, form_const(&v->f, form_data(&v->f, x)->k));
+}
+
+/* By which numbers loops divide what others count to: a multiple of all. 1: it is not divided. */
+static int64_t divided(const Verifier *v, Form of)
+{
+    int64_t by = 1;
+    for (uint32_t i = 0; i < v->dividends.n; i++)
+        if (v->dividends.v[i].of == of) by = rounds_joint(by, v->dividends.v[i].by);
+    return by;
+}
+
+/* From now on it is chosen before its parts, and has so many times the values. */
+static void divide(Verifier *v, Form of, int64_t by)
+{
+    if (v->again || divided(v, of) % by == 0) return;
+    vec_push(v->arena, &v->dividends, ((Dividend){of, by}));
+    v->afresh = v->again = true;
+}
+
+/* A part of what has been chosen; 0: it is none. */
+static Form resolve_part(Verifier *v, const FormAtom *a, bool *by_trip)
+{
+    int64_t by, k;
+    if (!is_part(v, a, &by)) return 0;
+    Form of = choice_resolve(v, form_simplify(&v->f, a->a), by_trip);
+    if (!form_is_const(&v->f, of, &k)) return 0;
+    if (a->sub == IR_DIV) divide(v, without_constant(v, a->a), by);
+    return form_of_op(&v->f, v->k, &(IrOp){.op = a->sub, .type = a->type}, 0, of, a->b);
+}
+
 static int64_t value_of_choice(const Choice *c)
 {
     return c->value[c->at % c->n];
@@ -172,15 +212,14 @@ bool choice_condition(const Verifier *v, uint32_t i, bool *holds)
     return of_condition(&v->f, form_data(&v->f, c->of));
 }
 
-/* With numbers for its minima and maxima that are some by now. */
-static Form put_extremes(Verifier *v, Form x, bool *by_trip)
+/* With numbers for its minima, maxima and parts that are some by now. */
+static Form put_numbers(Verifier *v, Form x, bool *by_trip)
 {
     Form sum = x;
     for (uint32_t i = 0; sum && i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         FormAtom a = *atom_data(&v->f, t.atom);
-        if (!atom_extreme(&a)) continue;
-        Form k = resolve_extreme(v, &a, by_trip);
+        Form k = atom_extreme(&a) ? resolve_extreme(v, &a, by_trip) : resolve_part(v, &a, by_trip);
         if (k) sum = form_add(&v->f, form_add(&v->f, sum, -t.c, form_of_atom(&v->f, t.atom)), t.c, k);
     }
     return sum;
@@ -191,7 +230,7 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip)
 {
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
     x = remainders_put(v, x);
-    Form y = resolve_chosen(v, x, by_trip), sum = y ? 0 : put_extremes(v, x, by_trip);
+    Form y = resolve_chosen(v, x, by_trip), sum = y ? 0 : put_numbers(v, x, by_trip);
     if (sum && sum != x) y = resolve_chosen(v, sum, by_trip);
     return y ? y : x;
 }
@@ -218,7 +257,9 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
         int64_t k;
         for (uint32_t i = 0; i < d->n && inner == 0; i++) {
             FormAtom a = *atom_data(f, d->t[i].atom);
-            if (atom_extreme(&a)) {
+            if (is_part(v, &a, &k) && divided(v, without_constant(v, a.a)) > 1) {
+                inner = a.a;
+            } else if (atom_extreme(&a)) {
                 inner = chosen_already(v, form_simplify(f, a.a)) ? a.b : a.a;
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
@@ -284,20 +325,20 @@ static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
 }
 
 /* What a loop leaves behind may be another state for each remainder of its turns, and conditions that tell of its first and its last turns
- * meet in some way in each short one: all up to 2 S + 1. */
-static uint32_t counts_of(Verifier *v, uint32_t op, int64_t *counts)
+ * meet in some way in each short one: all up to 2 S + 1, also of a part of that number. */
+static uint32_t counts_of(Verifier *v, uint32_t op, int64_t by, int64_t *counts)
 {
     int64_t S = v->ring, few[] = {2 * S + 1, 1, 0};
     uint32_t n = 3;
     memcpy(counts, few, sizeof few);
     if (v->few) return n;
-    if (2 * S + 2 > COUNTS_MAX) {
+    if (by * (2 * S + 2) > COUNTS_MAX) {
         verify_refuse(v, E0660, op,
                       "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
                       (long long)S, COUNTS_MAX);
         return 0;
     }
-    for (n = 0; n < 2 * S + 2; n++) counts[n] = n;
+    for (n = 0; n < by * (2 * S + 2); n++) counts[n] = n;
     return n;
 }
 
@@ -314,10 +355,10 @@ static bool fits(const Verifier *v, int64_t S, int64_t count)
 
 static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t offset)
 {
-    int64_t S = v->ring, counts[COUNTS_MAX];
-    uint32_t all = counts_of(v, c->op, counts), n = 0;
+    int64_t S = v->ring, counts[COUNTS_MAX], by = divided(v, c->of);
+    uint32_t all = counts_of(v, c->op, by, counts), n = 0;
     for (uint32_t i = 0; i < all; i++)
-        if (fits(v, S, counts[i])) counts[n++] = counts[i];
+        if (fits(v, S, (counts[i] + by - 1) / by)) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
         add_value(l, c->scale == 1 || c->scale == -1 ? (counts[i] - c->constant) * c->scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {
@@ -465,13 +506,25 @@ void choice_remainder(Verifier *v, uint32_t op, Form of)
     make(v, (Choice){.of = of, .op = op, .owner = UINT32_MAX, .remainder = true, .alone = true}, &l);
 }
 
+/* A part of it has been chosen before it. */
+static bool parts_chosen(Verifier *v, Form of)
+{
+    for (uint32_t i = 0; i < v->choices.n && !v->afresh; i++) {
+        const FormData *d = form_data(&v->f, v->choices.v[i].of);
+        const FormAtom a = *atom_data(&v->f, d->t[0].atom);
+        int64_t by;
+        if (d->n == 1 && is_part(v, &a, &by) && a.sub == IR_DIV && without_constant(v, a.a) == of) divide(v, of, by);
+    }
+    return v->afresh;
+}
+
 static void add(Verifier *v, uint32_t op, Form x, bool alone)
 {
     Forms *f = &v->f;
     int64_t offset = 0;
     uint32_t part = 1;
     bool trip = false;
-    Form rest = put_extremes(v, x, &trip), leaf = deciding(v, rest ? rest : x, &offset, &part);
+    Form rest = put_numbers(v, x, &trip), leaf = deciding(v, rest ? rest : x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
@@ -479,8 +532,8 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     const FormData *d = form_data(f, leaf);
     bool pred = of_condition(f, d);
     int64_t scale = scale_of(d);
-    Choice c = {.op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
-    c.of = form_add(f, leaf, -1, form_const(f, d->k));
+    Choice c = {.of = without_constant(v, leaf), .op = op, .owner = UINT32_MAX, .alone = alone, .key = {op, v->now->id, part, 0}};
+    if (parts_chosen(v, c.of)) return;
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);
         for (uint32_t i = 0; i < d->n && sum; i++)

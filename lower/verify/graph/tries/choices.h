@@ -23,6 +23,10 @@ typedef struct Choice {
     bool own;       /* of the loop's nest alone: tries/nests.c */
     bool remainder; /* of is modulo a number: each of its values is tried (tries/remainders.c) */
 } Choice;
+typedef struct Dividend { /* what some loop counts to, and how many times another one's turns it has: `n` beside `n / by` */
+    Form of; /* without constant */
+    int64_t by;
+} Dividend;
 typedef struct ValueList {
     const int64_t *v;
     uint32_t n;

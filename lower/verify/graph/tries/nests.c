@@ -172,20 +172,6 @@ static void find_items(Verifier *v, Nests *n, uint32_t *nest)
         if (nest[i]) nest[i] = root(n->parent, nest[i]) + 1;
 }
 
-/* Two loops in a body that run how often is open: only then there is something to tell apart. */
-static bool several(const Verifier *v)
-{
-    for (uint32_t i = 0; i < v->bodies.n; i++) {
-        const Body *b = &v->bodies.v[i];
-        uint32_t loops = 0;
-        for (uint32_t j = 0; j < b->role->ops.n; j++)
-            loops += (v->group[b->base + j] == IRG_CONTROL) && b->block[j] & BLOCK_EVENTS &&
-                     (b->role->ops.v[j].op == IR_LOOP || b->role->ops.v[j].op == IR_REPEAT);
-        if (loops > 1) return true;
-    }
-    return false;
-}
-
 void nests_find(Verifier *v)
 {
     const IrKernel *k = v->k;
@@ -196,7 +182,6 @@ void nests_find(Verifier *v)
     n.shared = n.tensors + k->mf.tensors.n;
     n.first = n.shared + SHARED_THINGS;
     v->nest = arena_array(v->arena, uint32_t, v->nops);
-    if (!several(v)) return;
     n.parent = arena_array(v->arena, uint32_t, n.first + v->nops);
     n.counts = arena_array(v->arena, uint8_t, k->mf.lx.nodes.n);
     n.seen = arena_array(v->arena, uint32_t, v->nvalues);

@@ -41,10 +41,9 @@ EventId event_new(Verifier *v, uint32_t op)
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
         if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
-        e->loop = fr->op;
-        e->level++;
-        e->pass = fr->pass;
-        e->turn = (uint32_t)fr->at;
+        e->in = (InLoop){fr->op, e->in.level + 1, fr->pass, (uint32_t)fr->at};
+        e->within = loop_fixed(v, fr->op) ? e->within * (uint32_t)fr->past + (uint32_t)fr->at : 0;
+        if (!loop_fixed(v, fr->op)) e->open = (InLoop){fr->op, e->open.level + 1, fr->pass, (uint32_t)fr->at};
     }
     if (v->events.n > EVENTS_MAX + EVENTS_EACH * v->nops) verify_spent(v);
     else verify_spend(v, EVENT_WORK);

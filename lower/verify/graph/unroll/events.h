@@ -22,11 +22,15 @@ static inline bool value_by_trip(Value a)
 {
     return a.x != a.plain;
 }
+typedef struct InLoop { /* an unrolled loop: its op, how many are around, itself too, which time it runs, and which turn that is; level 0: none */
+    uint32_t loop, level, pass, turn;
+} InLoop;
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;
-    uint32_t *clock;                  /* by thread: the newest event that is not after this one */
-    uint32_t loop, level, pass, turn; /* innermost unrolled loop: its op, how many there are, which time it runs */
+    uint32_t *clock; /* by thread: the newest event that is not after this one */
+    InLoop in, open; /* the innermost one; the innermost that is not passed in full in each run */
+    uint32_t within; /* .. which turn of those inside of that */
 } Event;
 typedef uint32_t EventId; /* 1-based; 0: none */
 

@@ -12,7 +12,7 @@ typedef struct FormTerm {
     int64_t c;
     uint32_t atom;
 } FormTerm;
-enum { FORM_TERMS = 16, FORM_CONSTS = 256 };
+enum { FORM_TERMS = 16, FORM_CONSTS = 256, FORM_PARTS = 8 /* a quotient by no more than that goes with what it is a part of */ };
 typedef struct FormData {
     int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
     uint32_t depth; /* of the innermost loop over copies on whose turn the form depends; 0: none */

@@ -343,7 +343,10 @@ bool lx_taken_apart(const LxPool *lx, uint32_t x)
     const LxNode *n = &lx->nodes.v[x - 1];
     int64_t by;
     if (n->op == LX_MUL) return multiplied(lx, n, &by) != 0;
-    if (n->op == LX_DIV || n->op == LX_MOD) return lx->nodes.v[n->b - 1].op == LX_CONST && lx->nodes.v[n->b - 1].k > 0;
+    if (n->op == LX_DIV || n->op == LX_MOD || n->op == LX_CEIL) {
+        const LxNode *b = &lx->nodes.v[n->b - 1];
+        return b->op == LX_CONST && b->k > 0 && (n->op != LX_CEIL || b->k <= FORM_PARTS);
+    }
     return n->op == LX_MIN || n->op == LX_MAX || n->op == LX_ADD || n->op == LX_SUB;
 }
 
@@ -358,13 +361,14 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         int64_t by = 0;
         uint32_t of = n->op == LX_MUL ? multiplied(&k->mf.lx, n, &by) : n->a;
         Form a = launch_form(f, k, op, of, fuel - 1), b = by ? 0 : launch_form(f, k, op, n->b, fuel - 1);
-        IrOpcode like = n->op == LX_MIN ? IR_MIN : n->op == LX_MAX ? IR_MAX : n->op == LX_DIV ? IR_DIV : IR_MOD;
+        IrOpcode like = n->op == LX_MIN ? IR_MIN : n->op == LX_MAX ? IR_MAX : n->op == LX_MOD ? IR_MOD : IR_DIV;
+        if (n->op == LX_CEIL) a = form_add(f, form_add(f, a, 1, b), -1, form_const(f, 1));
         if (n->op == LX_ADD || n->op == LX_SUB) whole = form_add(f, a, n->op == LX_ADD ? 1 : -1, b);
         else if (n->op == LX_MUL) whole = form_add(f, form_const(f, 0), by, a);
         else whole = form_of_op(f, k, &(IrOp){.op = (uint8_t)like, .type = IR_I64}, 0, a, b);
     }
     Interval r = op->type == IR_I64 ? f->launch[x - 1] : type_range(op->type), is = range_of(f, whole);
-    bool number = n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD;
+    bool number = n->op == LX_MUL || n->op == LX_DIV || n->op == LX_MOD || n->op == LX_CEIL;
     if (whole && !(number && (is.lo < r.lo || is.hi > r.hi))) return whole; /* a check may say more of a quotient than its parts do */
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
