@@ -145,50 +145,6 @@ static int64_t value_of_choice(const Choice *c)
     return c->value[c->at % c->n];
 }
 
-/* The coefficient of an atom. */
-static int64_t coefficient(const FormData *d, uint32_t atom)
-{
-    for (uint32_t i = 0; i < d->n; i++)
-        if (d->t[i].atom == atom) return d->t[i].c;
-    return 0;
-}
-
-/* One of its atoms that it can stand for: none of the choices before it does. 0: there is none. */
-static uint32_t pivot_of(const Verifier *v, Form of)
-{
-    const FormData *d = form_data(&v->f, of);
-    for (uint32_t i = 0; i < d->n; i++) {
-        bool taken = d->t[i].c != 1 && d->t[i].c != -1;
-        for (uint32_t j = 0; j < v->choices.n && !taken; j++) taken = v->choices.v[j].pivot == d->t[i].atom;
-        if (!taken) return d->t[i].atom;
-    }
-    return 0;
-}
-
-enum { ROUNDS = 4 };
-
-/* A number that several choices decide: of `n` and `n - m` also `m`. What one of them stands for is put in, as long as it leads on. 0: it
- * is none. */
-static Form resolve_several(Verifier *v, Form x, bool *by_trip)
-{
-    bool on = true, trip = false;
-    for (int round = 0; on && x && round < ROUNDS; round++) {
-        on = false;
-        for (uint32_t i = 0; i < v->choices.n && x; i++) {
-            const Choice *c = &v->choices.v[i];
-            int64_t n = c->pivot ? coefficient(form_data(&v->f, x), c->pivot) : 0;
-            if (n == 0 || n == INT64_MIN) continue;
-            n *= coefficient(form_data(&v->f, c->of), c->pivot);
-            x = form_add(&v->f, form_add(&v->f, x, -n, c->of), n, form_const(&v->f, value_of_choice(c)));
-            trip |= !of_condition(&v->f, form_data(&v->f, c->of));
-            on = true;
-        }
-    }
-    if (x == 0 || form_data(&v->f, x)->n) return 0;
-    *by_trip |= trip;
-    return x;
-}
-
 /* Of what has been chosen; 0: it is not. */
 static Form resolve_chosen(Verifier *v, Form x, bool *by_trip)
 {
@@ -202,7 +158,7 @@ static Form resolve_chosen(Verifier *v, Form x, bool *by_trip)
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
-    return resolve_several(v, x, by_trip);
+    return 0;
 }
 
 bool choice_condition(const Verifier *v, uint32_t i, bool *holds)
@@ -488,7 +444,6 @@ static void make(Verifier *v, Choice c, const Values *l)
         c.turn++;
     }
     keep_values(v, &c, l);
-    c.pivot = pivot_of(v, c.of);
     if (c.owner != UINT32_MAX) follow(v, &c);
     else if (digits == CHOICES_MAX) {
         verify_refuse(v, E0660, c.op, "the kernel has too many loops and conditions of different length to be proved");

@@ -13,7 +13,6 @@ typedef struct Choice {
     Form of; /* normal form, without constant */
     const int64_t *value;
     uint32_t n, at;
-    uint32_t pivot; /* an atom of it for which it stands in forms that several choices decide; 0: none */
     int64_t constant, scale; /* of the trip count that it was made for: scale * value + constant */
     uint32_t op;    /* the loop */
     ChoiceKey key;
