@@ -1,6 +1,6 @@
 /* How the roles of a run compare: how often each has used a barrier, up to each of its loops, less often, as often or more often than another
- * one. Loops in one turn of the loops around go together; turns around are counted through all loops as deep as each other. Where one role has
- * loops in other turns than the other one, or waits and arrivals beside them, all that each does in the run is compared, too.
+ * one. Loops in one turn of the loops around go together; turns around are counted through all loops as deep as each other. All that each does in
+ * the run is compared, too: one role may have loops in other turns than the other one, or waits and arrivals beside them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -317,18 +317,7 @@ static Whole find_whole(Verifier *v, Roles *r, uint32_t from)
     return w;
 }
 
-/* One for one, loops stand in the same turns, and with as many uses beside them. */
-static bool shaped_alike(const Verifier *v, const Roles *r, const Whole *x, const Whole *y)
-{
-    uint32_t i = next_in(v, r, x, 0), j = next_in(v, r, y, 0);
-    for (; i < x->n && j < y->n; i = next_in(v, r, x, i + 1), j = next_in(v, r, y, j + 1)) {
-        const Mark *a = &r->marks.v[x->from + i], *b = &r->marks.v[y->from + j];
-        if (a->depth != b->depth || a->pass != b->pass || ((a->around || b->around) && a->uses != b->uses)) return false;
-    }
-    return i == x->n && j == y->n && x->plain == y->plain;
-}
-
-/* Where loops don't go together one for one, all that each does is compared. */
+/* All that each does in the run. */
 static void find_wholes(Verifier *v, Roles *r, bool whole)
 {
     if (r->marks.n) qsort(r->marks.v, r->marks.n, sizeof *r->marks.v, by_thread);
@@ -338,9 +327,8 @@ static void find_wholes(Verifier *v, Roles *r, bool whole)
         bool known = false;
         for (uint32_t j = 0; j < r->wholes.n && !known; j++) {
             const Whole *o = &r->wholes.v[j];
-            bool alike = shaped_alike(v, r, &w, o);
-            if (!alike && whole) compare_two(v, r, w.all, o->all, MET);
-            known = alike && w.all.count == o->all.count;
+            known = w.all.count == o->all.count;
+            if (whole) compare_two(v, r, w.all, o->all, MET);
         }
         if (!known) vec_push(v->arena, &r->wholes, w);
         i += w.n;
