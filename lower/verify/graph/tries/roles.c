@@ -284,54 +284,50 @@ static void compare(Verifier *v, Roles *r, Passed p, Passed q)
         for (uint32_t j = first; j < q.n && b[j].count; j++) compare_two(v, r, a[i], b[j], MET);
 }
 
-/* The next one, from there on, that is no part of the turns around. */
-static uint32_t next_in(const Verifier *v, const Roles *r, const Whole *w, uint32_t at)
+/* Whether loops that use the barrier, and are no part of its turns, follow within it. */
+static bool around(const Verifier *v, const Mark *m, const Mark *end)
 {
-    while (at < w->n && r->marks.v[w->from + at].uses == 0 && !loop_own_count(v, r->marks.v[w->from + at].op)) at++;
-    return at;
+    const Mark *next = m + 1;
+    if (!loop_own_count(v, m->op)) return false;
+    while (next < end && next->uses == 0 && !loop_own_count(v, next->op)) next++;
+    return next < end && next->depth > m->depth;
 }
 
 /* What a thread does with a barrier in the whole run, in marks that are sorted by threads. Loops around others have as many turns as in this
  * run, where those inside are met in each of them. */
-static Whole find_whole(Verifier *v, Roles *r, uint32_t from)
+static Counted find_whole(Verifier *v, Roles *r, Mark *marks, const Mark *end)
 {
-    Mark *marks = &r->marks.v[from];
     uint32_t role = 1 + v->threads.v[marks->thread].role;
-    Whole w = {.from = from, .plain = most_of(v, r->plain[(size_t)role * v->k->bars.n + marks->bar])};
+    int64_t plain = most_of(v, r->plain[(size_t)role * v->k->bars.n + marks->bar]);
     int64_t begun[FRAMES + 1] = {0}, before[FRAMES + 1] = {0};
-    while (from + w.n < r->marks.n && marks[w.n].bar == marks->bar && marks[w.n].thread == marks->thread) w.n++;
-    if (w.plain) w.all = number_added(v, r, w.all, marks->op, w.plain, 1);
-    bool known = w.plain == 0 || w.all.count;
-    for (uint32_t i = 0; i < w.n; i++) {
-        Mark *m = &marks[i];
+    Counted all = plain ? number_added(v, r, (Counted){0}, marks->op, plain, 1) : (Counted){0};
+    bool known = plain == 0 || all.count;
+    for (Mark *m = marks; m < end; m++) {
         m->pass = before[m->depth] + m->turn;
-        uint32_t next = loop_own_count(v, m->op) ? next_in(v, r, &w, i + 1) : w.n;
-        m->around = next < w.n && marks[next].depth > m->depth;
-        if (m->uses && known) w.all = m->around ? number_added(v, r, w.all, m->op, m->number, m->uses) : turns_added(v, r, w.all, m, m->uses);
-        known = known && (m->uses == 0 || w.all.count);
+        if (m->uses && known) all = around(v, m, end) ? number_added(v, r, all, m->op, m->number, m->uses) : turns_added(v, r, all, m, m->uses);
+        known = known && (m->uses == 0 || all.count);
         if (!loop_own_count(v, m->op) || m->depth == FRAMES) continue;
         before[m->depth + 1] = begun[m->depth];
         begun[m->depth] += m->number;
     }
-    if (!known) w.all = (Counted){0};
-    return w;
+    return known ? all : (Counted){0};
 }
 
 /* All that each does in the run. */
 static void find_wholes(Verifier *v, Roles *r, bool whole)
 {
     if (r->marks.n) qsort(r->marks.v, r->marks.n, sizeof *r->marks.v, by_thread);
-    for (uint32_t i = 0; i < r->marks.n;) {
-        if (i == 0 || r->marks.v[i].bar != r->marks.v[i - 1].bar) r->wholes.n = 0;
-        Whole w = find_whole(v, r, i);
+    for (uint32_t i = 0, end; i < r->marks.n; i = end) {
+        Mark *m = &r->marks.v[i];
+        for (end = i; end < r->marks.n && r->marks.v[end].bar == m->bar && r->marks.v[end].thread == m->thread;) end++;
+        if (i == 0 || m[-1].bar != m->bar) r->wholes.n = 0;
+        Counted all = find_whole(v, r, m, &r->marks.v[end]);
         bool known = false;
         for (uint32_t j = 0; j < r->wholes.n && !known; j++) {
-            const Whole *o = &r->wholes.v[j];
-            known = w.all.count == o->all.count;
-            if (whole) compare_two(v, r, w.all, o->all, MET);
+            known = all.count == r->wholes.v[j].count;
+            if (whole) compare_two(v, r, all, r->wholes.v[j], MET);
         }
-        if (!known) vec_push(v->arena, &r->wholes, w);
-        i += w.n;
+        if (!known) vec_push(v->arena, &r->wholes, all);
     }
 }
 

@@ -29,7 +29,6 @@ typedef struct Mark { /* a loop was entered in this run */
     uint32_t bar, thread, nth;
     uint32_t depth;      /* so many loops of their own trip count are around it */
     int64_t turn, pass;  /* of the innermost of them; counted through all loops as deep as it */
-    bool around;         /* .. others that use the barrier */
     uint32_t op;
     int64_t uses, times; /* of the barrier, in each turn: 0 where they are those of the loop around; at least 1 */
     Form turns;          /* 0: not known */
@@ -42,11 +41,6 @@ typedef struct Counted {
     uint32_t count; /* + 1; 0: not known, like all behind it */
     int64_t turns;
 } Counted;
-typedef struct Whole { /* marks of one thread and barrier */
-    uint32_t from, n;
-    int64_t plain; /* uses in no loop */
-    Counted all; /* uses */
-} Whole;
 typedef struct Compared { /* count `a` is LESS, EQUAL or MORE than `b`, which comes before it */
     uint32_t a, b;
     uint8_t how, met; /* MET, or 0: two loops of one role, one behind the other */
@@ -69,7 +63,7 @@ typedef struct Roles {
     VEC(Mark) marks;        /* of this run */
     VEC(Passed) passed;
     VEC(Counted) counted;
-    VEC(Whole) wholes;
+    VEC(Counted) wholes;    /* of a barrier: what threads do with it */
 } Roles;
 
 void roles_compare(Verifier *v, bool whole); /* in now. whole: the run is over */
