@@ -116,7 +116,6 @@ typedef struct Verifier {
     VEC(int64_t) beside; /* that show another side of a minimum or maximum; */
     struct Roles *roles;       /* tries/roles.c */
     struct Launches *launches; /* tries/launches.c */
-    VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
     bool *is_long;        /* by op: a loop of a large constant number of turns, of which the middle ones are left out */

@@ -415,7 +415,6 @@ void verify_clear(Verifier *v)
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
     CLEAR(v->cells);
-    CLEAR(v->picked);
     v->met_open = 0;
     CLEAR(v->syncs);
 }

@@ -53,11 +53,6 @@ static bool among(const int64_t *v, uint32_t n, int64_t k)
     return false;
 }
 
-void choice_picked(Verifier *v, int64_t k)
-{
-    if (!among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
-}
-
 bool choice_beside(Verifier *v, int64_t k)
 {
     if (k < -LIMIT_MAX || k > LIMIT_MAX || among(v->beside.v, v->beside.n, k)) return false;
@@ -66,10 +61,10 @@ bool choice_beside(Verifier *v, int64_t k)
 }
 
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
- * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
+ * whole type's range clips nothing. */
 static void limit(Verifier *v, int64_t k)
 {
-    if (k < 1 || k >= INT32_MAX || v->again || among(v->picked.v, v->picked.n, k) || among(v->limits.v, v->limits.n, k)) return;
+    if (k < 1 || k >= INT32_MAX || v->again || among(v->limits.v, v->limits.n, k)) return;
     if (k > LIMIT_MAX) {
         verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
         return;

@@ -11,7 +11,6 @@
 /* ---- choices.c ---- */
 Form choice_resolve(Verifier *v, Form x, bool *by_trip); /* x, or the number that was chosen for it */
 bool choice_condition(const Verifier *v, uint32_t i, bool *holds); /* whether that one is of a condition */
-void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
 /* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */

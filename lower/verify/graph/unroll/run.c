@@ -128,13 +128,6 @@ Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
     return leaves == v->f.leaves ? form_keep(&v->f, m, x) : x;
 }
 
-/* A number in a minimum or maximum that is one because of what was chosen. */
-static void picked(Verifier *v, Value x)
-{
-    int64_t k;
-    if (value_by_trip(x) && form_is_const(&v->f, x.x, &k)) choice_picked(v, k);
-}
-
 static bool never(const Verifier *v, Value x) /* whatever is chosen */
 {
     return form_is(&v->f, x.x, 0) && !value_by_trip(x);
@@ -177,10 +170,6 @@ static Value result_of(Verifier *v, uint32_t index, int depth)
     Value c = value_at(v, o->cond, depth - 1), a = value_at(v, o->a, depth - 1), b = value_at(v, o->b, depth - 1);
     int64_t k;
     place_leaf(v, index);
-    if (op->op == IR_MIN || op->op == IR_MAX) {
-        picked(v, a);
-        picked(v, b);
-    }
     bool trip = value_by_trip(c) || value_by_trip(a) || value_by_trip(b);
     if (op->op == IR_AND && (never(v, a) || never(v, b))) trip = false;
     Form x = op->op == IR_CVT && a.x && index_fits(v, o->a) ? a.x : run_result(v, index, c.x, a.x, b.x);
