@@ -394,12 +394,12 @@ static void prepare(Verifier *v)
     if (v->nslots == 0) v->nslots = 1;
     constants_check(v);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
+    v->turns = arena_array(v->arena, Turns, v->nops + 1);
     v->rate = arena_array(v->arena, int64_t, v->nops + 1);
     registers(v);
     nests_find(v);
     period_prepare(v);
     compare_prepare(v);
-    turns_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
 

@@ -188,13 +188,6 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip)
 
 /* ---- what to choose ---- */
 
-static bool chosen_already(Verifier *v, Form x)
-{
-    int64_t k;
-    bool trip = false;
-    return form_is_const(&v->f, choice_resolve(v, x, &trip), &k);
-}
-
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
  * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting ones of few values may
  * be greater (of all, tries/turns.c tells). */
@@ -206,12 +199,13 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
         if (d->n == 0) return 0;
         Form inner = 0;
         int64_t k;
+        bool trip = false;
         for (uint32_t i = 0; i < d->n && inner == 0; i++) {
             FormAtom a = *atom_data(f, d->t[i].atom);
             if (is_part(v, &a, &k) && divided(v, without_constant(v, a.a)) > 1) {
                 inner = a.a;
             } else if (atom_extreme(&a)) {
-                inner = chosen_already(v, form_simplify(f, a.a)) ? a.b : a.a;
+                inner = form_is_const(f, choice_resolve(v, form_simplify(f, a.a), &trip), &k) ? a.b : a.a;
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
                 if (*part >= PARTS_MAX) return 0;
@@ -486,13 +480,9 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
     if (parts_chosen(v, c.of)) return;
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);
-        for (uint32_t i = 0; i < d->n && sum; i++)
+        for (uint32_t i = 0; i < d->n; i++)
             sum = form_add(f, sum, d->t[i].c / scale, form_of_atom(f, form_data(f, leaf)->t[i].atom));
         c.of = sum;
-    }
-    if (c.of == 0) {
-        verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
-        return;
     }
     if (pred) c.key.part = 0, c.key.family = family(f, c.of, FAMILY_FUEL);
     c.own = !pred && nests_own(v, c.of);

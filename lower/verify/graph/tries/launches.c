@@ -305,12 +305,6 @@ bool launches_more(Verifier *v)
     return false;
 }
 
-/* No launch has it: no run that is proved does, and it is proved, or the launch checks it. */
-static bool excluded(Verifier *v, struct Launches *l, const Compared *c)
-{
-    return unseen(l, c) && (c->met || never(v, l, c));
-}
-
 /* What compares as runs do that are proved, and failed: it is done again, and reported. */
 void launches_check(Verifier *v)
 {
@@ -318,7 +312,10 @@ void launches_check(Verifier *v)
     for (uint32_t i = 0; i < l->aside.n && !v->failed; i++) {
         const Aside *a = &l->aside.v[i];
         bool out = false;
-        for (uint32_t j = 0; j < a->all.n && !out; j++) out = excluded(v, l, &a->all.v[j]);
+        for (uint32_t j = 0; j < a->all.n && !out; j++) { /* no launch has it: that is proved, or checked */
+            const Compared *c = &a->all.v[j];
+            out = unseen(l, c) && (c->met || never(v, l, c));
+        }
         if (out) continue;
         v->choices.n = 0;
         for (uint32_t j = 0; j < a->choices.n; j++) vec_push(v->arena, &v->choices, a->choices.v[j]);

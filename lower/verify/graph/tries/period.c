@@ -22,8 +22,9 @@
  *   and slots reach at most S turns back or ahead (a phase of a slot is waited for before the next one of that slot
  *   begins: unroll/barriers.c). Each pair of accesses that could be a race, and each phase, has all that orders it
  *   within a window of 2 S + 1 turns, and every window is one of those seen. More turns only add order.
+ *   Roles may turn at different rates: what is put in is of each loop as many whole periods as go together.
  * - No longer loop gets stuck: a cycle that needs more than the tried turns would have edges between turns whose
- *   distances sum up to 0; judge/cycles.c looks for those.
+ *   distances, each loop's at its rate, sum up to 0; judge/cycles.c looks for those.
  */
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"

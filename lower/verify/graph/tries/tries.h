@@ -35,7 +35,6 @@ Form constants_end(Verifier *v, uint32_t loop); /* the number to which it goes o
 int64_t constants_count(const Verifier *v, Form of); /* which number it is; 0: of is none of these */
 
 /* ---- turns.c ---- */
-void turns_prepare(Verifier *v);
 void turns_begin(Verifier *v); /* a run */
 void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loop, which has so many */
 void turns_keep(Verifier *v);  /* the run is proved */

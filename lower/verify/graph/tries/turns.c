@@ -12,11 +12,6 @@ static int64_t all_turns(const Verifier *v)
     return 2 * (int64_t)v->ring + 1;
 }
 
-void turns_prepare(Verifier *v)
-{
-    v->turns = arena_array(v->arena, Turns, v->nops + 1);
-}
-
 void turns_begin(Verifier *v)
 {
     for (uint32_t i = 0; i < v->own.n; i++) v->turns[v->own.v[i]].now = -1;
