@@ -61,7 +61,14 @@ static void note(Verifier *v, bool proved)
     roles_compare(v, proved);
     for (uint32_t i = 0; i < r->now.n; i++) {
         const Compared *c = &r->now.v[i];
-        r->counts.v[c->a].how[c->b] |= (uint8_t)(c->met | (proved && !r->impossible ? c->how : 0));
+        const Count *of = &r->counts.v[c->a];
+        of->how[c->b] |= c->met;
+        if (!proved || r->impossible) continue;
+        of->how[c->b] |= c->how;
+        int64_t far = r->had.v[i].a - r->had.v[i].b;
+        uint16_t *most = &of->far[c->b][far > 0];
+        far = far < 0 ? -far : far;
+        if (far > *most) *most = far < UINT16_MAX ? (uint16_t)far : UINT16_MAX;
     }
 }
 
@@ -122,7 +129,9 @@ static bool holds(const struct Launches *l, const Compared *c)
     Lx x = l->roles->counts.v[c->a].lx, y = l->roles->counts.v[c->b].lx;
     int64_t a = l->value.v[x - 1], b = l->value.v[y - 1];
     if (l->status.v[x - 1] != LX_OK || l->status.v[y - 1] != LX_OK) return false;
-    return c->how & (a < b ? LESS : a > b ? MORE : EQUAL);
+    int how = a < b ? LESS : a > b ? MORE : EQUAL;
+    bool known = how == LESS ? sub_s64(b, a, &b) : sub_s64(a, b, &b);
+    return c->how == how && (how == EQUAL || !known || b > c->by);
 }
 
 /* A launch in which all of them hold, as far as launches decide that; it is the one at hand when it is FOUND. */
@@ -257,8 +266,8 @@ static bool at_least(Verifier *v, Form x, Form y, int64_t more)
 static bool never(Verifier *v, const struct Launches *l, const Compared *c)
 {
     Form a = l->roles->counts.v[c->a].x, b = l->roles->counts.v[c->b].x;
-    if (c->how == LESS) return at_least(v, a, b, 0);
-    if (c->how == MORE) return at_least(v, b, a, 0);
+    if (c->how == LESS) return at_least(v, a, b, -(int64_t)c->by);
+    if (c->how == MORE) return at_least(v, b, a, -(int64_t)c->by);
     return at_least(v, b, a, 1) || at_least(v, a, b, 1);
 }
 
@@ -269,8 +278,9 @@ static bool look_into(Verifier *v, struct Launches *l, const Compared *c)
     const Count *a = &l->roles->counts.v[c->a], *b = &l->roles->counts.v[c->b];
     if (never(v, l, c)) return false;
     if (!decided(l, c)) {
-        Diag *g = verify_refuse(v, E0660, a->op, "this loop may have %s another one, and in none of the runs that were tried",
-                                c->how == LESS ? "fewer turns than" : c->how == MORE ? "more turns than" : "as many turns as");
+        const char *how = c->how == LESS ? "fewer turns than" : c->how == MORE ? "more turns than" : "as many turns as";
+        const char *by = c->by ? arena_printf(v->arena, " by more than %u", c->by) : "";
+        Diag *g = verify_refuse(v, E0660, a->op, "this loop may have %s another one%s, and in none of the runs that were tried", how, by);
         verify_also(v, g, b->op, "the other one");
     } else if (some_launch(v, l, c, 1) != FOUND) {
         vec_push(v->arena, &l->checked, *c);
@@ -289,6 +299,15 @@ static bool unseen(const struct Launches *l, const Compared *c)
     return !(l->roles->counts.v[c->a].how[c->b] & c->how);
 }
 
+/* What was seen ahead of another one by more than a ring's slots may be any number ahead, what was seen by less is no more than that. */
+static bool unseen_beyond(const Verifier *v, const struct Launches *l, Compared *c)
+{
+    uint16_t far = l->roles->counts.v[c->a].far[c->b][c->how == MORE];
+    if (c->how == EQUAL || far > v->ring || c->b + 1 == NO_TURNS) return false;
+    c->by = far;
+    return true;
+}
+
 bool launches_more(Verifier *v)
 {
     struct Launches *l = v->launches;
@@ -296,8 +315,8 @@ bool launches_more(Verifier *v)
     for (uint32_t a = 0; a < l->roles->counts.n; a++) {
         for (uint32_t b = 0; b < a; b++) {
             for (uint8_t how = LESS; how <= MORE && l->roles->counts.v[a].how[b] & MET; how = (uint8_t)(how * 2)) {
-                Compared c = {a, b, how, MET};
-                if (unseen(l, &c) && look_into(v, l, &c)) return true;
+                Compared c = {a, b, how, MET, 0};
+                if ((unseen(l, &c) || unseen_beyond(v, l, &c)) && look_into(v, l, &c)) return true;
                 if (v->failed) return false;
             }
         }
@@ -340,9 +359,11 @@ static Lx given(const struct Launches *l, Arena *keep, LxPool *to, Lx x)
 static const char *demanded(Verifier *v, Arena *keep, const Compared *c)
 {
     const Count *a = &v->roles->counts.v[c->a], *b = &v->roles->counts.v[c->b];
-    if (b->op == v->nops) return arena_printf(keep, "the loops of %s up to this one %s", role_text(v, a), c->how == EQUAL ? "turn" : "never turn");
-    const char *how = c->how == LESS ? "no less often than" : c->how == MORE ? "no more often than" : "not as often as";
-    return arena_printf(keep, "the loops of %s up to this one turn %s those of %s up to %s", role_text(v, a), how, role_text(v, b), verify_line(v, b->op));
+    const char *up_to = arena_printf(keep, "the loops of %s up to this one", role_text(v, a)), *times = c->by == 1 ? "turn" : "turns";
+    if (b->op == v->nops) return arena_printf(keep, "%s %s", up_to, c->how == EQUAL ? "turn" : "never turn");
+    const char *how = c->how == LESS ? "turn no less often than" : c->how == MORE ? "turn no more often than" : "turn not as often as";
+    if (c->by) how = arena_printf(keep, c->how == LESS ? "fall at most %u %s behind" : "get at most %u %s ahead of", c->by, times);
+    return arena_printf(keep, "%s %s those of %s up to %s", up_to, how, role_text(v, b), verify_line(v, b->op));
 }
 
 static bool checked_already(const MfKernel *mf, Lx cond)
@@ -361,6 +382,8 @@ void launches_demand(Verifier *v)
         const Compared *c = &l->checked.v[i];
         const Count *of = &l->roles->counts.v[c->a];
         Lx a = given(l, keep, &mf->lx, of->lx), b = given(l, keep, &mf->lx, l->roles->counts.v[c->b].lx);
+        if (c->by && c->how == LESS) a = lx_op(keep, &mf->lx, LX_ADD, a, lx_const(keep, &mf->lx, c->by));
+        if (c->by && c->how == MORE) b = lx_op(keep, &mf->lx, LX_ADD, b, lx_const(keep, &mf->lx, c->by));
         Lx cond = c->how == LESS ? lx_op(keep, &mf->lx, LX_LE, b, a) : lx_op(keep, &mf->lx, c->how == MORE ? LX_LE : LX_NE, a, b);
         Lx met = of->met ? given(l, keep, &mf->lx, of->met) : 0;
         if (met) cond = lx_op(keep, &mf->lx, LX_LOR, cond, lx_op(keep, &mf->lx, LX_LE, met, lx_const(keep, &mf->lx, 0)));

@@ -14,6 +14,7 @@ typedef struct Count { /* how often a role's loops use a barrier, from the first
     uint32_t op; /* nops: it is the first one, no turns */
     bool several; /* uses in a turn */
     uint8_t *how; /* by count before this one: LESS .. where this one was less, in runs that are proved */
+    uint16_t (*far)[2]; /* .. and by how much at most, where it was less, and more */
 } Count;
 enum { WAITS, ARRIVALS, FAR /* arrivals, at one CTA each */, USES };
 typedef struct Uses { /* of a barrier, in a turn of a loop */
@@ -44,6 +45,7 @@ typedef struct Counted {
 typedef struct Compared { /* count `a` is LESS, EQUAL or MORE than `b`, which comes before it */
     uint32_t a, b;
     uint8_t how, met; /* MET, or 0: two loops of one role, one behind the other */
+    uint16_t by;      /* .. by more than that */
 } Compared;
 typedef VEC(Compared) Comparison;
 typedef struct Had { /* turns in this run */
