@@ -5,7 +5,8 @@
  * pair of numbers is the first one with something added that is 0 for small numbers, or for most. Some give back several slots in a turn, with or without
  * a tail, or in the last turn more than were filled. How often each loop turns is worked out
  * here for a few thousand launches, all of a role's loops together: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
- * refuses it, or such launches are refused. Where they are alike the launch is not.
+ * refuses it, or such launches are refused. Where they are alike the launch is not. Some pairs copy nothing: there the first role may be as
+ * many turns ahead as there are slots.
  *
  * Prints how many were accepted, how many of the others turn alike in all of these launches, and how often each form was in programs that
  * are accepted; with --refused the first N of those others, too. Exit code: 0, 1 one was accepted in error (it is printed), 2 wrong use.
@@ -171,6 +172,7 @@ typedef struct Pair {
     enum { LEFT, TAIL, FULL, RESTS } rest;                                         /* .. of numbers that are no multiple */
     bool first; /* the role that gives back is */
     int slots;
+    bool copies; /* into the slots: all that is filled is waited for */
 } Pair;
 
 static Pair draw_pair(void)
@@ -192,6 +194,7 @@ static Pair draw_pair(void)
     if (how < 6) p.to[1] = nearly(p.to[0]);
     else if (how < 8) p.from[1] = nearly(p.from[0]);
     else if (how < 9) p.to[1] = draw(2);
+    p.copies = some(4) != 0;
     return p;
 }
 
@@ -228,7 +231,8 @@ static void put_role(Text *t, const Pair *p, int role)
     if (several) snprintf(slot, sizeof slot, "[i %% %d]", p->slots);
     else if (p->slots > 1) snprintf(slot, sizeof slot, "[(k + 60) %% %d]", p->slots);
     if (role) snprintf(body, sizeof body, "wait full%s; arrive empty%s;", slot, slot);
-    else snprintf(body, sizeof body, "wait empty%s; move x[0, 0] -> t%s commit full%s;", slot, slot, slot);
+    else if (p->copies) snprintf(body, sizeof body, "wait empty%s; move x[0, 0] -> t%s commit full%s;", slot, slot, slot);
+    else snprintf(body, sizeof body, "wait empty%s; arrive full%s;", slot, slot);
     put(t, role ? "    role b { " : "    role a { ");
     if (p->within) put(t, "for j in m { ");
     if (p->shape == TWICE) put(t, role ? "" : "for c in 2 { ");
@@ -270,7 +274,8 @@ static bool alike_at(const Pair *p, const int64_t *names)
     for (int i = 0; i < FACTS && p->fact[i]; i++)
         if (!p->fact[i]->holds(names[0], names[1])) return true;
     if (p->within && names[1] <= 0) return true;
-    return turns_of(p, 0, 0, names) + ahead == turns_of(p, 1, ahead, names); /* slots that begin elsewhere are another matter */
+    int64_t more = turns_of(p, 0, 0, names) + ahead - turns_of(p, 1, ahead, names); /* slots that begin elsewhere are another matter */
+    return more == 0 || (!p->copies && more > 0 && more * (p->within ? names[1] : 1) <= p->slots);
 }
 
 typedef struct Found { /* of a program, in all launches */

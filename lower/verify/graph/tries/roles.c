@@ -1,6 +1,6 @@
 /* How the roles of a run compare: how often each has used a barrier, up to each of its loops, less often, as often or more often than another
- * one. Loops in one turn of the loops around go together; turns around are counted through all loops as deep as each other. All that each does in
- * the run is compared, too: one role may have loops in other turns than the other one, or waits and arrivals beside them.
+ * one, and by how much. Loops in one turn of the loops around go together; turns around are counted through all loops as deep as each other.
+ * All that each does in the run is compared, too: one role may have loops in other turns than the other one, or waits and arrivals beside them.
  */
 #include <stdlib.h>
 #include <string.h>
