@@ -2,6 +2,7 @@
 #ifndef LOWER_PLAN_MOVE_H
 #define LOWER_PLAN_MOVE_H
 
+#include "lang/limits.h"
 #include "lower/algebra/domain/domain.h"
 #include "lower/kernel/kernel.h"
 
@@ -9,7 +10,6 @@
 #define SMEM_BULK_ALIGN 16
 #define PIECES_MAX 256                    /* copies that one move may become */
 #define COPIES_UNROLLED 8                 /* bulk copies of one move above this number become a loop over its rows */
-#define TX_LIMIT ((INT64_C(1) << 20) - 1) /* PTX ISA, mbarrier: range of the tx-count */
 
 typedef struct RingPlace { /* where a ring has its tile in the turn at hand */
     Opnd slot;

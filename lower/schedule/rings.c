@@ -104,7 +104,7 @@ static void size_pipe(Lower *L, Pipe *p)
     if (batchable(L, p) && bytes < turn) {
         int64_t room = batch_room(L, p);
         p->batch = ceil_div(turn, bytes);
-        while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch > room || p->batch * bytes > TX_LIMIT)) p->batch--;
+        while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch > room || p->batch * bytes > MBARRIER_MOST)) p->batch--;
     }
     bytes *= p->batch;
     int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
@@ -260,10 +260,10 @@ static bool check_ring(Lower *L, const Ring *r)
         if (!r->kept) bytes += sent;
         if (bytes > sent) sent = bytes, at = p->st;
     }
-    if (filled <= TX_LIMIT && sent <= TX_LIMIT) return true;
-    if (filled > TX_LIMIT) at = r->fill->st;
+    if (filled <= MBARRIER_MOST && sent <= MBARRIER_MOST) return true;
+    if (filled > MBARRIER_MOST) at = r->fill->st;
     Diag *g = lower_error(L, E0623, at->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
-                          (long long)(filled > TX_LIMIT ? filled : sent), name_text(L, r->tile->name), (long long)TX_LIMIT);
+                          (long long)(filled > MBARRIER_MOST ? filled : sent), name_text(L, r->tile->name), (long long)MBARRIER_MOST);
     diag_label(L->c->diags, g, r->tile->span, "the tile");
     return false;
 }

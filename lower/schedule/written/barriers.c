@@ -153,9 +153,9 @@ bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot
     if (mv->barrier_peer) put_opnd(L, op, IRK_RANK, rank);
     c->arrival = L->body.ops.n;
     c->bytes += bytes;
-    if (c->bytes <= TX_LIMIT) return true;
+    if (c->bytes <= MBARRIER_MOST) return true;
     Diag *g = lower_error(L, E0623, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
-                          (long long)c->bytes, L->ir->bars.v[b->index].name, (long long)TX_LIMIT);
+                          (long long)c->bytes, L->ir->bars.v[b->index].name, (long long)MBARRIER_MOST);
     diag_label(L->c->diags, g, b->span, "the barrier");
     return false;
 }

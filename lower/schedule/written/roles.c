@@ -6,8 +6,6 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-enum { NAMED_BARRIERS = 16 }; /* PTX ISA, barrier: of a CTA; number 0 is for all of its threads */
-
 /* ---- roles ---- */
 
 void role_tensor_fence(Lower *L, IrOrder o)

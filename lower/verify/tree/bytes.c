@@ -3,6 +3,7 @@
  *
  * Sums of bytes are polynomials of values and conditions. The two branches of an `if` bring the same, and so does what only leaves out
  * copies without bytes. Where several CTAs take part, each condition is decided by the rank, or is the same in all of them. */
+#include "lang/checked.h"
 #include "lower/verify/tree/facts.h"
 
 typedef struct Bytes {
@@ -121,8 +122,8 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
         } else if (end != i) {
             add_loop(b, s, i, next, at);
         } else {
-            bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT, here = f->at[i].event == b->event && f->at[i].ring == b->ring + 1;
-            if (here && announces && !b->one) add_announced(b, s, op);
+            bool here = f->at[i].event == b->event && f->at[i].ring == b->ring + 1;
+            if (here && tree_announces(op) && !b->one) add_announced(b, s, op);
             else if (here && ir_op_info((IrOpcode)op->op)->group == IRG_COPY && (!b->one || op->agent == b->agent + 1)) add_copy(b, s, op);
             ++*at;
         }
@@ -198,4 +199,16 @@ bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, 
     uint8_t *kept = &r->brings[((e * agents + agent) * f->ctas + from) * f->ctas + to];
     if (*kept == NOT_ASKED) *kept = brings(&(Bytes){.f = f, .ring = ring, .event = e + 1, .to = to, .one = true, .agent = agent, .from = from}) ? YES : NO;
     return *kept == YES;
+}
+
+/* Loops that no generation begins in repeat it. */
+int64_t tree_announced(const TreeFacts *f, uint32_t op)
+{
+    int64_t most = tree_range(f, ir_find(tree_op(f, op), IRK_BYTES), f->ctas).hi;
+    for (uint32_t at = f->at[op].around; at && !tree_begins(f, f->at[op].ring - 1, at - 1, tree_last(f, at - 1)); at = f->at[at - 1].around) {
+        if (tree_op(f, at - 1)->op == IR_IF || tree_op(f, at - 1)->op == IR_ELSE) continue;
+        int64_t trips = tree_trips(tree_op(f, at - 1));
+        if (trips < 0 || !mul_s64(most, trips, &most)) most = INT64_MAX;
+    }
+    return most < 0 ? 0 : most > MBARRIER_MOST ? MBARRIER_MOST + 1 : most;
 }

@@ -298,6 +298,18 @@ static bool heard_begin(Generation g, uint32_t e, uint32_t a, uint32_t from, uin
     return from == to ? r->waits[a] >> e & 1 && !(r->remote >> e & 1) : r->bare && !set_has(unknown, free_bit(to));
 }
 
+/* A barrier counts so many bytes in a phase: all that may have been announced in the generation. */
+static void announce(Check *c, Generation g, uint32_t ring, uint32_t e)
+{
+    const TreeRing *r = g.r;
+    int64_t sum = 0;
+    uint32_t words = r->at_bytes - r->at_announced;
+    set_add(announced_of(g), tree_not_before(r->announced.v, r->announced.n, c->at));
+    for (uint32_t i = 0; (i = set_next(announced_of(g), words, i)) != UINT32_MAX; i++)
+        if (c->f.at[r->announced.v[i]].event == e + 1) sum += tree_announced(&c->f, r->announced.v[i]);
+    if (sum > MBARRIER_MOST) fail(c, TREE_BYTES, ring, NULL, "more bytes may come in a phase than its barrier counts");
+}
+
 /* At an event, or at `free`, where a phase of the generation at hand is the release of an earlier one: what it tells is of that. */
 static void publish(Check *c, State *s, const IrOp *op)
 {
@@ -305,6 +317,7 @@ static void publish(Check *c, State *s, const IrOp *op)
     Generation g = now(c, s, ring, a), of = g;
     bool frees = e == g.r->nevents;
     if (frees) of = generation(&c->p, s, ring, c->f.k->rings.v[ring].lag);
+    if (tree_announces(op)) announce(c, g, ring, e);
     if (op->op == IR_BAR_EXPECT) {
         if (marks(g)->arrived[e] & bit(a)) fail(c, TREE_BYTES, ring, NULL, "bytes are announced behind the arrival");
         marks(g)->expects[e] |= bit(a);

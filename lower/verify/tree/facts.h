@@ -88,6 +88,7 @@ typedef struct TreeRing {
     bool has_copies; /* something of it is asynchronous */
     bool sends;      /* from or to it copies to other CTAs are made from rings */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
+    VEC(uint32_t) announced;      /* .. that announce bytes */
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
@@ -103,7 +104,7 @@ typedef struct TreeRing {
     uint32_t slots, words, ctas;
     uint32_t base; /* the first bit of accesses */
     VEC(TreeSender) senders;
-    uint32_t at_said, at_unheard, at_part, at_bytes, size;
+    uint32_t at_unheard, at_part, at_announced, at_bytes, size;
     uint64_t *begun_as; /* what it is when it begins: state_begin */
 } TreeRing;
 
@@ -281,6 +282,11 @@ bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initial
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */
 bool tree_bytes(const TreeFacts *f, uint32_t ring);
+static inline bool tree_announces(const IrOp *op)
+{
+    return op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT;
+}
+int64_t tree_announced(const TreeFacts *f, uint32_t op); /* bytes.c: so many bytes at most, in a generation; more than a barrier counts: MBARRIER_MOST + 1 */
 /* bytes.c: to the CTA `to` the agent of the CTA `from` surely brings some for the event in each generation. */
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, uint32_t from, uint32_t to);
 

@@ -13,7 +13,8 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
 {
     r->at_unheard = MARKS + agents * r->ctas * KNOWERS * r->words;
     r->at_part = r->at_unheard + r->hears * r->ctas * r->words;
-    r->at_bytes = r->at_part + r->senders.n * r->words;
+    r->at_announced = r->at_part + r->senders.n * r->words;
+    r->at_bytes = r->at_announced + (r->announced.n + WORD - 1) / WORD;
     r->size = r->at_bytes + (2 * (r->nevents + 1) * r->ctas + r->outs.n + 7) / 8;
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
     *marks(g) = (Marks){.held = r->releases, .busy = r->used};

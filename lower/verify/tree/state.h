@@ -94,6 +94,10 @@ static inline Set part_of(Generation g, uint32_t i) /* what the ring's i-th send
 {
     return g.w + g.r->at_part + i * g.r->words;
 }
+static inline Set announced_of(Generation g) /* which of the ring's announcements may have been made */
+{
+    return g.w + g.r->at_announced;
+}
 /* Arrivals by CTA: FEW_MAX less the fewest, and the most. At `free` of those in that generation, which release an earlier one, by the ring's lag. */
 static inline uint8_t *few_of(Generation g, uint32_t event)
 {

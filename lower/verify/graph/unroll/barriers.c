@@ -10,10 +10,11 @@
  * Then by induction over the events of this run no schedule can do them otherwise than in an order that their clocks
  * allow, and none gets stuck before its end.
  */
+#include "lang/limits.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { SPLITS = 4, TX_LIMIT = (1 << 20) - 1 }; /* PTX ISA, mbarrier: range of the tx-count */
+enum { SPLITS = 4 };
 
 bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
 {
@@ -173,13 +174,13 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
 
 static void check_tx(Verifier *v, uint32_t op, const Phase *p)
 {
-    Form worst = p->expected && form_data(&v->f, p->expected)->hi > TX_LIMIT ? p->expected : p->delivered;
+    Form worst = p->expected && form_data(&v->f, p->expected)->hi > MBARRIER_MOST ? p->expected : p->delivered;
     if (p->expected == 0 || p->delivered == 0)
         verify_refuse(v, E0660, op, "the bytes of barrier %s add up to more than can be followed",
                       verify_bar_name(v, p->slot));
-    else if (form_data(&v->f, worst)->hi > TX_LIMIT)
+    else if (form_data(&v->f, worst)->hi > MBARRIER_MOST)
         verify_refuse(v, E0623, op, "the bytes of this phase of barrier %s reach %s; the limit is %d",
-                      verify_bar_name(v, p->slot), verify_form_text(v, worst), TX_LIMIT);
+                      verify_bar_name(v, p->slot), verify_form_text(v, worst), MBARRIER_MOST);
 }
 
 /* Bytes that the phase can't be complete without: where a thread is certain to bring some, the phase is over after what
