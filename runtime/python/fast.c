@@ -388,7 +388,9 @@ static PyObject *use(PyObject *module, PyObject *arguments)
 static PyObject *record(PyObject *module, PyObject *on)
 {
     (void)module;
-    recording = PyObject_IsTrue(on);
+    int truth = PyObject_IsTrue(on);
+    if (truth < 0) return NULL;
+    recording = truth;
     Py_RETURN_NONE;
 }
 

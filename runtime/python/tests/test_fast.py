@@ -12,6 +12,7 @@ from ctypes import c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p, py_obj
 import all_tests
 from all_tests import raises
 from tilecc import _native as native
+from tilecc import _remember
 from tilecc._arrays import _DLTensor
 
 fast = native.fast
@@ -344,6 +345,12 @@ def test_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_numbers_in_memory():
+    """A tensor without dimensions may be given for an integer, which is not where it lies."""
+    for values in (False, True):
+        assert _remember.kinds(torch, [], (Tensor(shape=(1,)),), [], values) and not _remember.kinds(torch, [], (Tensor(shape=()),), [], values)
 
 
 if __name__ == "__main__":

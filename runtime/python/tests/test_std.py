@@ -129,6 +129,10 @@ def test_sums():
         x = some((5, 20, 48), t)
         equal(std.split_k(x), x.sum(0, dtype=t))
     equal(std.split_k(x.astype(np.float16), np.float32), x.sum(0).astype(np.float32))
+    for n in (1, 8, 9):
+        for t, u in ((np.uint8, np.int32), (np.int8, np.int16), (np.int16, np.float32), (np.uint16, np.uint8)):
+            y = random.integers(np.iinfo(t).min, np.iinfo(t).max + 1, (n, 6, 32)).astype(t)
+            equal(std.split_k(y, u), y.sum(0, dtype=np.int64).astype(u))
     equal(std.accumulate(x, x[0] + 0), x.sum(0, dtype=np.int32) + x[0])
     y = some((30, 64), np.float16)
     row = random.integers(-1, 31, (21, 3)).astype(np.int32)

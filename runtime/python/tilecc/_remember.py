@@ -50,8 +50,8 @@ def kinds(torch, kind, given, tensors, values):
     for x in given:
         type_ = type(x)
         if type_ is tensor:
-            if (x.requires_grad and torch.is_grad_enabled()) or x.is_neg():
-                return False
+            if (x.requires_grad and torch.is_grad_enabled()) or x.is_neg() or len(x.shape) == 0:
+                return False  # one without dimensions may stand for the integer in it
             tensors.append(x)
             kind += (x.dtype, x.shape, x.stride(), x.device)
         elif type_ is int:

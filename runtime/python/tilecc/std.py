@@ -404,7 +404,8 @@ def embedding_gradient(gradient, idx, rows):
 
 
 def unpermute(y, row, dtype=None):
-    """out[t, :] = the sum of y[row[t, k], :] over k, in f32, a row -1 counting nothing: the K rows that experts made of a token. dtype: of out, that of y if left out."""
+    """out[t, :] = the sum of y[row[t, k], :] over k, at most 64 of them, added as by split_k, a row -1 counting nothing: the K rows that experts made of a token.
+    dtype: of out, that of y if left out."""
     t = _rows(y)
     out = _empty(y, (row.shape[0], y.shape[1]), dtype)
     n = max(row.shape[1], 1)
@@ -447,13 +448,20 @@ def flip(x, dim=0):
 # ---- sums ----
 
 
+def _sum_type(t, u):
+    """What sums of t for u are made in: as the moves called `sum` do it, modulo a power of two that u does not see."""
+    if t[0] not in "us":
+        return t if t == "f64" else "f32"
+    return t if int(t[1:]) >= 32 or (u[0] in "us" and int(u[1:]) <= int(t[1:])) else f"{t[0]}32"
+
+
 def _sums(parts, out):
     """out = the sum of parts[s, :, :] over s. Few parts are loaded together, many go through rings."""
     n, t, u = parts.shape[0], array(parts).dtype, array(out).dtype
     if n == 0:
         return fill(out, 0)
     if not 2 <= n <= 8:
-        k = _kernel("sums", "split_k", T=t, U=u, A=t if t[0] in "us" or t == "f64" else "f32")
+        k = _kernel("sums", "split_k", T=t, U=u, A=_sum_type(t, u))
     else:
         k = _kernel("sums", "few", T=t, U=u, S=n)
     _launch(k, parts, out)
@@ -461,7 +469,7 @@ def _sums(parts, out):
 
 
 def split_k(parts, dtype=None):
-    """The sum of parts[s, :, :] over s, in order, in f32 (integers and f64 in their own type), rounded to dtype (that of parts) once."""
+    """The sum of parts[s, :, :] over s, in order, in f32 (f64 in f64, integers in 32 or 64 bits), rounded to dtype (that of parts) once."""
     _shaped(parts, 3, "a stack of matrices")
     return _sums(parts, _empty(parts, parts.shape[1:], dtype))
 
@@ -520,7 +528,7 @@ def all_to_all(x):
 
 
 def reduce_scatter(x):
-    """out[r, :] = the sum of x[k, r, :] over k, in order, in f32 (integers and f64 in their own type), rounded once."""
+    """out[r, :] = the sum of x[k, r, :] over k, in order, in f32 (f64 in f64, integers in 32 or 64 bits), rounded once."""
     _parts(x, 3)
     y = _empty(x, x.shape[1:])
     lines = _lines(y) if _strides(array(x)) == list(_row_major(x.shape)) else None
