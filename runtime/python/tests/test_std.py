@@ -234,6 +234,7 @@ def test_errors():
         (ValueError, "smaller than what is reflected", lambda: std.pad_nhwc(some((1, 3, 3, 8)), 3, mode="reflect")),
         (ValueError, "are not those of queries", lambda: std.split_qkv(some((1, 3, 4, 8)))),
         (ValueError, "do not go with", lambda: std.merge_qkv(*(some((1, h, 4, 8)) for h in (2, 1, 2)))),
+        (ValueError, "at most 64 rows", lambda: std.unpermute(some((3, 64)), np.zeros((2, 65), np.int32))),
         (ValueError, "not contiguous", lambda: std.fill(x[:, :32], 1)),
         (TypeError, "convert does that", lambda: std.copy(x, out=np.empty((20, 63), np.int32))),
     ):

@@ -407,8 +407,10 @@ def unpermute(y, row, dtype=None):
     """out[t, :] = the sum of y[row[t, k], :] over k, at most 64 of them, added as by split_k, a row -1 counting nothing: the K rows that experts made of a token.
     dtype: of out, that of y if left out."""
     t = _rows(y)
-    out = _empty(y, (row.shape[0], y.shape[1]), dtype)
     n = max(row.shape[1], 1)
+    if n > 64:
+        raise ValueError(f"at most 64 rows are added for a token, not {n}")
+    out = _empty(y, (row.shape[0], y.shape[1]), dtype)
     part = min(4096, 16384 // n // 64 * 64) // _size(y)
     while part // 2 >= max(y.shape[1], 64) and part % 2 == 0:
         part //= 2
