@@ -7,6 +7,7 @@
  *   has it, its numbers are tried, too; where they are too large the kernel is refused, and so it is where data decide. So a run that was put
  *   aside is one that no launch comes to, unless it compares as others do that were proved.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "lang/checked.h"
@@ -16,6 +17,7 @@
 enum { LAUNCHES = 4096, NEAR = 1024 };
 static const int64_t NUMBERS[] = {0, 1, 2, 3, 5, 8, 17, 100, 192, 1000, 4096, 1000000, -1, -9};
 enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
+static const uint8_t RATIO[RATIOS][2] = {RATIO_LIST};
 
 typedef struct Aside { /* a run that failed, and compares as no launch does */
     Comparison all;
@@ -54,6 +56,21 @@ void launches_begin(Verifier *v)
     if (v->launches == NULL) v->launches = prepare(v);
 }
 
+static int16_t clipped(int64_t x)
+{
+    return x < INT16_MIN ? INT16_MIN : x > INT16_MAX ? INT16_MAX : (int16_t)x;
+}
+
+static void widen(Between *x, Had turns, bool first)
+{
+    for (int i = 0; i < RATIOS; i++) {
+        int64_t p = RATIO[i][0] * (int64_t)clipped(turns.a), q = RATIO[i][1] * (int64_t)clipped(turns.b);
+        int16_t far = clipped(p - q);
+        if (first || far < x->least[i]) x->least[i] = far;
+        if (first || far > x->most[i]) x->most[i] = far;
+    }
+}
+
 /* What is compared has to be known of all launches; what a run shows that no launch comes to says nothing of them. */
 static void note(Verifier *v, bool proved)
 {
@@ -64,11 +81,8 @@ static void note(Verifier *v, bool proved)
         const Count *of = &r->counts.v[c->a];
         of->how[c->b] |= c->met;
         if (!proved || r->impossible) continue;
+        widen(&of->between[c->b], r->had.v[i], !(of->how[c->b] & (LESS | EQUAL | MORE)));
         of->how[c->b] |= c->how;
-        int64_t far = r->had.v[i].a - r->had.v[i].b;
-        uint16_t *most = &of->far[c->b][far > 0];
-        far = far < 0 ? -far : far;
-        if (far > *most) *most = far < UINT16_MAX ? (uint16_t)far : UINT16_MAX;
     }
 }
 
@@ -129,9 +143,9 @@ static bool holds(const struct Launches *l, const Compared *c)
     Lx x = l->roles->counts.v[c->a].lx, y = l->roles->counts.v[c->b].lx;
     int64_t a = l->value.v[x - 1], b = l->value.v[y - 1];
     if (l->status.v[x - 1] != LX_OK || l->status.v[y - 1] != LX_OK) return false;
-    int how = a < b ? LESS : a > b ? MORE : EQUAL;
-    bool known = how == LESS ? sub_s64(b, a, &b) : sub_s64(a, b, &b);
-    return c->how == how && (how == EQUAL || !known || b > c->by);
+    if (c->how == EQUAL) return a == b;
+    bool known = mul_s64(a, RATIO[c->ratio][0], &a) && mul_s64(b, RATIO[c->ratio][1], &b) && add_s64(c->how == LESS ? a : b, c->by, c->how == LESS ? &a : &b);
+    return !known || (c->how == LESS ? a < b : a > b);
 }
 
 /* A launch in which all of them hold, as far as launches decide that; it is the one at hand when it is FOUND. */
@@ -265,7 +279,8 @@ static bool at_least(Verifier *v, Form x, Form y, int64_t more)
 /* The forms show that it never holds. */
 static bool never(Verifier *v, const struct Launches *l, const Compared *c)
 {
-    Form a = l->roles->counts.v[c->a].x, b = l->roles->counts.v[c->b].x;
+    Form none = form_const(&v->f, 0), a = form_add(&v->f, none, RATIO[c->ratio][0], l->roles->counts.v[c->a].x),
+         b = form_add(&v->f, none, RATIO[c->ratio][1], l->roles->counts.v[c->b].x);
     if (c->how == LESS) return at_least(v, a, b, -(int64_t)c->by);
     if (c->how == MORE) return at_least(v, b, a, -(int64_t)c->by);
     return at_least(v, b, a, 1) || at_least(v, a, b, 1);
@@ -278,9 +293,10 @@ static bool look_into(Verifier *v, struct Launches *l, const Compared *c)
     const Count *a = &l->roles->counts.v[c->a], *b = &l->roles->counts.v[c->b];
     if (never(v, l, c)) return false;
     if (!decided(l, c)) {
-        const char *how = c->how == LESS ? "fewer turns than" : c->how == MORE ? "more turns than" : "as many turns as";
-        const char *by = c->by ? arena_printf(v->arena, " by more than %u", c->by) : "";
-        Diag *g = verify_refuse(v, E0660, a->op, "this loop may have %s another one%s, and in none of the runs that were tried", how, by);
+        const char *how = c->how == LESS ? "may have fewer turns than" : c->how == MORE ? "may have more turns than" : "may have as many turns as";
+        const char *by = c->by > 0 ? arena_printf(v->arena, " by more than %d", c->by) : "";
+        if (c->ratio != ONE_FOR_ONE || c->by < 0) how = "may turn otherwise than together with", by = "";
+        Diag *g = verify_refuse(v, E0660, a->op, "this loop %s another one%s, and in none of the runs that were tried", how, by);
         verify_also(v, g, b->op, "the other one");
     } else if (some_launch(v, l, c, 1) != FOUND) {
         vec_push(v->arena, &l->checked, *c);
@@ -299,13 +315,35 @@ static bool unseen(const struct Launches *l, const Compared *c)
     return !(l->roles->counts.v[c->a].how[c->b] & c->how);
 }
 
-/* What was seen ahead of another one by more than a ring's slots may be any number ahead, what was seen by less is no more than that. */
+/* The ratio at which they stay together in the runs; RATIOS: there is none, or too few turns show it. */
+static int together(const Verifier *v, const Between *x)
+{
+    int best = RATIOS, least = INT_MAX;
+    for (int i = 0; i < RATIO_A; i++) {
+        int p = RATIO[i][0], q = RATIO[i][1], most = p > q ? p : q, spread = x->most[i] - x->least[i];
+        bool long_enough = p * (x->most[RATIO_A] - x->least[RATIO_A]) >= 3 * most && q * (x->most[RATIO_B] - x->least[RATIO_B]) >= 3 * most;
+        if (!long_enough || spread > (i == ONE_FOR_ONE ? (int)v->ring : most) || spread >= least) continue;
+        best = i;
+        least = spread;
+    }
+    return best;
+}
+
+/* What no run has shown. How far one was ahead: where that is no more than a ring's slots, or they stay together, no launch has more; what was
+ * farther ahead may be any number ahead. */
 static bool unseen_beyond(const Verifier *v, const struct Launches *l, Compared *c)
 {
-    uint16_t far = l->roles->counts.v[c->a].far[c->b][c->how == MORE];
-    if (c->how == EQUAL || far > v->ring || c->b + 1 == NO_TURNS) return false;
-    c->by = far;
-    return true;
+    const Between *x = &l->roles->counts.v[c->a].between[c->b];
+    int ring = (int)v->ring, ratio = together(v, x);
+    if (c->how == EQUAL || c->b + 1 == NO_TURNS) return unseen(l, c);
+    if (ratio < RATIOS) {
+        c->ratio = (uint8_t)ratio;
+        c->by = c->how == LESS ? -x->least[ratio] : x->most[ratio];
+        return true;
+    }
+    c->by = c->how == LESS ? -x->least[ONE_FOR_ONE] : x->most[ONE_FOR_ONE];
+    if (c->by < 0) c->by = 0;
+    return c->by <= ring;
 }
 
 bool launches_more(Verifier *v)
@@ -315,8 +353,8 @@ bool launches_more(Verifier *v)
     for (uint32_t a = 0; a < l->roles->counts.n; a++) {
         for (uint32_t b = 0; b < a; b++) {
             for (uint8_t how = LESS; how <= MORE && l->roles->counts.v[a].how[b] & MET; how = (uint8_t)(how * 2)) {
-                Compared c = {a, b, how, MET, 0};
-                if ((unseen(l, &c) || unseen_beyond(v, l, &c)) && look_into(v, l, &c)) return true;
+                Compared c = {a, b, how, MET, ONE_FOR_ONE, 0};
+                if (unseen_beyond(v, l, &c) && look_into(v, l, &c)) return true;
                 if (v->failed) return false;
             }
         }
@@ -356,14 +394,24 @@ static Lx given(const struct Launches *l, Arena *keep, LxPool *to, Lx x)
     return lx_op(keep, to, (LxOp)n->op, a, b);
 }
 
+static const char *of_times(Arena *keep, int by, char what)
+{
+    return by == 1 ? arena_printf(keep, "%c", what) : arena_printf(keep, "%d * %c", by, what);
+}
+
 static const char *demanded(Verifier *v, Arena *keep, const Compared *c)
 {
     const Count *a = &v->roles->counts.v[c->a], *b = &v->roles->counts.v[c->b];
-    const char *up_to = arena_printf(keep, "the loops of %s up to this one", role_text(v, a)), *times = c->by == 1 ? "turn" : "turns";
+    const char *up_to = arena_printf(keep, "the loops of %s up to this one", role_text(v, a)), *other = arena_printf(keep, "those of %s up to", role_text(v, b));
     if (b->op == v->nops) return arena_printf(keep, "%s %s", up_to, c->how == EQUAL ? "turn" : "never turn");
+    if (c->ratio != ONE_FOR_ONE || c->by < 0) {
+        const char *n = of_times(keep, RATIO[c->ratio][0], 'n'), *m = of_times(keep, RATIO[c->ratio][1], 'm');
+        const char *by = c->by ? arena_printf(keep, " %c %d", c->by < 0 ? '-' : '+', c->by < 0 ? -c->by : c->by) : "";
+        return arena_printf(keep, "%s turn n times, %s %s m times: %s <= %s%s", up_to, other, verify_line(v, b->op), c->how == LESS ? m : n, c->how == LESS ? n : m, by);
+    }
     const char *how = c->how == LESS ? "turn no less often than" : c->how == MORE ? "turn no more often than" : "turn not as often as";
-    if (c->by) how = arena_printf(keep, c->how == LESS ? "fall at most %u %s behind" : "get at most %u %s ahead of", c->by, times);
-    return arena_printf(keep, "%s %s those of %s up to %s", up_to, how, role_text(v, b), verify_line(v, b->op));
+    if (c->by) how = arena_printf(keep, c->how == LESS ? "fall at most %d %s behind" : "get at most %d %s ahead of", c->by, c->by == 1 ? "turn" : "turns");
+    return arena_printf(keep, "%s %s %s %s", up_to, how, other, verify_line(v, b->op));
 }
 
 static bool checked_already(const MfKernel *mf, Lx cond)
@@ -382,6 +430,8 @@ void launches_demand(Verifier *v)
         const Compared *c = &l->checked.v[i];
         const Count *of = &l->roles->counts.v[c->a];
         Lx a = given(l, keep, &mf->lx, of->lx), b = given(l, keep, &mf->lx, l->roles->counts.v[c->b].lx);
+        if (RATIO[c->ratio][0] > 1) a = lx_op(keep, &mf->lx, LX_MUL, a, lx_const(keep, &mf->lx, RATIO[c->ratio][0]));
+        if (RATIO[c->ratio][1] > 1) b = lx_op(keep, &mf->lx, LX_MUL, b, lx_const(keep, &mf->lx, RATIO[c->ratio][1]));
         if (c->by && c->how == LESS) a = lx_op(keep, &mf->lx, LX_ADD, a, lx_const(keep, &mf->lx, c->by));
         if (c->by && c->how == MORE) b = lx_op(keep, &mf->lx, LX_ADD, b, lx_const(keep, &mf->lx, c->by));
         Lx cond = c->how == LESS ? lx_op(keep, &mf->lx, LX_LE, b, a) : lx_op(keep, &mf->lx, c->how == MORE ? LX_LE : LX_NE, a, b);

@@ -210,7 +210,7 @@ static uint32_t count_of(Verifier *v, Roles *r, uint32_t before, uint32_t op, Fo
     if (before && lx) lx = r->counts.v[before - 1].lx ? lx_op(v->arena, &r->pool, LX_ADD, r->counts.v[before - 1].lx, lx) : 0;
     bool several = times != 1 || (before && r->counts.v[before - 1].several);
     Count c = {.x = x, .lx = lx, .met = met, .op = op, .several = several, .how = arena_array(v->arena, uint8_t, r->counts.n + 1)};
-    c.far = arena_alloc(v->arena, arena_bytes(r->counts.n + 1, sizeof *c.far));
+    c.between = arena_array(v->arena, Between, r->counts.n + 1);
     vec_push(v->arena, &r->counts, c);
     return r->count_of.v[x] = r->counts.n;
 }
@@ -243,7 +243,7 @@ static void compare_two(Verifier *v, Roles *r, Counted x, Counted y, uint8_t met
         x = y;
         y = swap;
     }
-    Compared c = {x.count - 1, y.count - 1, x.turns < y.turns ? LESS : x.turns > y.turns ? MORE : EQUAL, met, 0};
+    Compared c = {x.count - 1, y.count - 1, x.turns < y.turns ? LESS : x.turns > y.turns ? MORE : EQUAL, met, ONE_FOR_ONE, 0};
     vec_push(v->arena, &r->now, c);
     vec_push(v->arena, &r->had, ((Had){x.turns, y.turns}));
 }

@@ -7,6 +7,12 @@
 enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
 enum { NO_TURNS = 1 /* that count, + 1 */ };
 
+/* p * a - q * b of two counts a and b: what turns p times for q turns of the other one stays near it. The last two are a and b themselves. */
+#define RATIO_LIST {1, 1}, {1, 2}, {2, 1}, {1, 3}, {3, 1}, {1, 4}, {4, 1}, {2, 3}, {3, 2}, {3, 4}, {4, 3}, {1, 0}, {0, 1}
+enum { ONE_FOR_ONE, RATIO_A = 11, RATIO_B, RATIOS };
+typedef struct Between { /* by ratio: the least and the most */
+    int16_t least[RATIOS], most[RATIOS];
+} Between;
 typedef struct Count { /* how often a role's loops use a barrier, from the first one up to `op`, in one turn of the loops around */
     Form x;
     Lx lx;  /* 0: the launch does not decide it */
@@ -14,7 +20,7 @@ typedef struct Count { /* how often a role's loops use a barrier, from the first
     uint32_t op; /* nops: it is the first one, no turns */
     bool several; /* uses in a turn */
     uint8_t *how; /* by count before this one: LESS .. where this one was less, in runs that are proved */
-    uint16_t (*far)[2]; /* .. and by how much at most, where it was less, and more */
+    Between *between; /* .. in those that are proved */
 } Count;
 enum { WAITS, ARRIVALS, FAR /* arrivals, at one CTA each */, USES };
 typedef struct Uses { /* of a barrier, in a turn of a loop */
@@ -45,7 +51,8 @@ typedef struct Counted {
 typedef struct Compared { /* count `a` is LESS, EQUAL or MORE than `b`, which comes before it */
     uint32_t a, b;
     uint8_t how, met; /* MET, or 0: two loops of one role, one behind the other */
-    uint16_t by;      /* .. by more than that */
+    uint8_t ratio;    /* LESS: p * a + by is less than q * b; MORE: p * a is more than q * b + by */
+    int32_t by;
 } Compared;
 typedef VEC(Compared) Comparison;
 typedef struct Had { /* turns in this run */
