@@ -163,10 +163,31 @@ bool choice_condition(const Verifier *v, uint32_t i, bool *holds)
     return of_condition(&v->f, form_data(&v->f, c->of));
 }
 
+static bool has_extreme(const Verifier *v, Form x)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < form_data(&v->f, x)->n; i++) {
+        const FormAtom *a = atom_data(&v->f, form_data(&v->f, x)->t[i].atom);
+        any |= atom_extreme(a) || (a->kind == ATOM_OP && (a->sub == IR_DIV || a->sub == IR_MOD) && has_extreme(v, a->a));
+    }
+    return any;
+}
+
+/* Parts beside a minimum or maximum: in long loops their sum may have other remainders than in the runs, which see one side of that. */
+static bool is_mixed(const Verifier *v, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    bool part = false;
+    int64_t by;
+    for (uint32_t i = 0; i < d->n && !part; i++) part = is_part(v, atom_data(&v->f, d->t[i].atom), &by);
+    return part && d->n > 1 && has_extreme(v, x);
+}
+
 /* With numbers for its minima, maxima and parts that are some by now. */
 static Form put_numbers(Verifier *v, Form x, bool *by_trip)
 {
     Form sum = x;
+    if (is_mixed(v, x)) return x;
     for (uint32_t i = 0; sum && i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         FormAtom a = *atom_data(&v->f, t.atom);
