@@ -16,7 +16,7 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 }
 
 typedef struct Renaming {
-    Atom from[2 * TURNS_MAX], to[2 * TURNS_MAX];
+    Atom from[TURNS_MAX], to[TURNS_MAX];
     int n;
 } Renaming;
 typedef struct Compared {
@@ -24,9 +24,8 @@ typedef struct Compared {
     DomAxis axis[DOM_AXES_MAX];
     Poly holds[2][KNOWN_MAX];
     Atom team[TEAM_MAX + TURNS_MAX];
-    Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
-    int nturns;
-    Renaming renaming[2]; /* of a and of b: index by turn, and loops_matched */
+    Renaming renaming[2]; /* of a and of b: the index by the turn, of the loops around both whose turns differ; behind those loops_matched */
+    int nturns;           /* so many of the loops around both, in either */
     bool team_fixed; /* both are of one CTA */
     const TensorAccess *remainders[2]; /* whose conditions are put in: with_remainders */
 } Compared;
@@ -45,7 +44,7 @@ static void agree_of(Lower *L, const Compared *c, const Axis *x, const Axis *y, 
         for (int i = 0; of[k] && i < of[k]->n; i++) {
             Atom a = of[k]->index[i];
             for (int t = 0; t < c->nturns; t++)
-                if (c->index[t] == a) a = c->turn[t];
+                if (c->renaming[k].from[t] == a) a = c->renaming[k].to[t];
             all[out->nagree++] = a;
         }
     }
@@ -169,7 +168,7 @@ static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
 {
     for (int i = 0; i < a->nteam && c->pair.naxes < DOM_AXES_MAX; i++) {
         bool turns = false;
-        for (int t = 0; t < c->nturns; t++) turns = turns || c->index[t] == a->team[i];
+        for (int t = 0; t < c->nturns; t++) turns = turns || c->renaming[0].from[t] == a->team[i];
         Poly cta = poly_atom(L->d, a->team[i]);
         if (!turns) c->axis[c->pair.naxes++] = domain_number(L->d, cta, cta);
     }
@@ -198,18 +197,15 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
     if (how == APART_TURNS || how == APART_ANY_TURN) {
         uint32_t common = loops_around(a, b);
         if (common > TURNS_MAX) return false;
-        for (uint32_t i = 0; i < common; i++) {
-            const OpenLoop *loop = &a->loops.v[i];
-            c->index[c->nturns] = loop->index;
-            c->turn[c->nturns++] = loop->turn;
-            for (int k = 0; k < 2; k++) rename_index(&c->renaming[k], loop->index, loop->turn);
-        }
+        for (uint32_t i = 0; i < common; i++)
+            for (int k = 0; k < 2; k++) rename_index(&c->renaming[k], a->loops.v[i].index, a->loops.v[i].turn);
+        c->nturns = (int)common;
     }
     if (how != APART_HERE && how != APART_PIPELINES) loops_matched(L, c, a, b);
     for (int i = 0; i < a->nteam && (how == APART_TEAMS || how == APART_CTAS || how == APART_ANY_TURN); i++) c->team[c->pair.nteam++] = a->team[i];
     for (int i = 0; i < 3 && how == APART_PIPELINES; i++)
         if (L->scalars->cluster_atom[i]) c->team[c->pair.nteam++] = L->scalars->cluster_atom[i];
-    for (int i = 0; i < c->nturns; i++) c->team[c->pair.nteam++] = c->turn[i];
+    for (int i = 0; i < c->nturns; i++) c->team[c->pair.nteam++] = c->renaming[0].to[i];
     c->pair.axis = c->axis;
     c->pair.team = c->team;
     axes_shared(L, c, a, b, how, false);

@@ -7,10 +7,8 @@
 enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
 enum { NO_TURNS = 1 /* that count, + 1 */ };
 
-/* p * a - q * b of two counts a and b: what turns p times for q turns of the other one stays near it. The last two are a and b themselves. */
-#define RATIO_LIST {1, 1}, {1, 2}, {2, 1}, {1, 3}, {3, 1}, {1, 4}, {4, 1}, {2, 3}, {3, 2}, {3, 4}, {4, 3}, {1, 0}, {0, 1}
-enum { ONE_FOR_ONE, RATIO_A = 11, RATIO_B, RATIOS };
-typedef struct Between { /* by ratio: the least and the most */
+enum { ONE_FOR_ONE, RATIO_A = 11 /* that and the last one: one of the counts alone */, RATIO_B, RATIOS }; /* launches.c */
+typedef struct Between { /* by ratio p : q, p * a - q * b of two counts: the least and the most */
     int16_t least[RATIOS], most[RATIOS];
 } Between;
 typedef struct Count { /* how often a role's loops use a barrier, from the first one up to `op`, in one turn of the loops around */
