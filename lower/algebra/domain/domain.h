@@ -90,6 +90,7 @@ bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true 
  * it has none (opaque values without bounds, a sign that depends on a symbol). */
 bool domain_max(Domain *d, Poly p, Poly *out);
 bool domain_min(Domain *d, Poly p, Poly *out);
+Interval domain_interval(Domain *d, Poly p); /* numbers between which it is */
 /* What was made in the domain's arena since then is given back, unless the domain has to keep some of it. */
 typedef struct DomScratch {
     ArenaMark mark;

@@ -452,3 +452,16 @@ bool domain_min(Domain *d, Poly p, Poly *out)
 {
     return poly_extreme(d, p, false, DEP_LAUNCH, out);
 }
+
+Interval domain_interval(Domain *d, Poly p)
+{
+    Poly lo, hi;
+    p = poly_now(d, p);
+    Interval r = poly_interval(d, p), x;
+    if (p.bad || poly_level(d, p) == 0) return r;
+    DomScratch scratch = domain_scratch(d);
+    if (domain_min(d, p, &lo) && (x = poly_interval(d, lo)).lo > r.lo) r.lo = x.lo;
+    if (domain_max(d, p, &hi) && (x = poly_interval(d, hi)).hi < r.hi) r.hi = x.hi;
+    domain_release(d, scratch);
+    return r;
+}

@@ -13,9 +13,9 @@ typedef struct Bytes {
     uint32_t agent, from;
 } Bytes;
 
-static bool is_zero(const TreePoly *p)
+static bool is_zero(Poly p)
 {
-    return p->n == 0 && !p->lost;
+    return p.n == 0 && !p.bad;
 }
 
 /* ---- the tree ---- */
@@ -26,50 +26,36 @@ static bool counts_box(const TreeFacts *f, const IrOp *op)
     if (op->op != IR_TMA_LOAD) return true;
     const IrArg *bytes = ir_find(op, IRK_BYTES), *info = ir_find(op, IRK_INFO);
     const TreeMap *m = &f->map[ir_find(op, IRK_MAP)->id];
-    TreePoly left, wider;
-    tree_poly(&left, -m->bytes[0]);
-    tree_poly(&wider, m->bytes[0] - m->bytes[1]);
-    tree_add(f, &left, &TREE_ONE, bytes, f->ctas);
-    if (m->wide) tree_add(f, &left, &wider, info, f->ctas);
-    return is_zero(&left);
+    TreeView any = tree_at(f->ctas);
+    Poly box = poly_const(f->domain, m->bytes[0]);
+    if (m->wide) box = poly_add(f->domain, box, poly_mul(f->domain, poly_const(f->domain, m->bytes[1] - m->bytes[0]), tree_value(f, any, info)));
+    return is_zero(poly_sub(f->domain, tree_value(f, any, bytes), box));
 }
 
-static void add_copy(const Bytes *b, TreePoly *s, const IrOp *op)
+static void add(const Bytes *b, Poly *s, Poly p, int64_t k)
+{
+    Domain *d = b->f->domain;
+    *s = poly_add(d, *s, poly_mul(d, p, poly_const(d, k)));
+}
+
+static void add_copy(const Bytes *b, Poly *s, const IrOp *op)
 {
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     IrArg cell = {.kind = IRA_IMM, .imm = op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES};
-    if (!counts_box(b->f, op)) s->lost = true;
+    if (!counts_box(b->f, op)) *s = POLY_UNKNOWN;
     for (uint32_t from = b->one ? b->from : 0; from < (b->one ? b->from + 1 : b->f->ctas); from++) {
         uint32_t set;
-        TreePoly when;
-        tree_where(b->f, &when, &TREE_ONE, op->guard.pred, bytes, from);
-        if (is_zero(&when)) continue;
-        if (!tree_targets(b->f, op, from, &set)) s->lost = true;
-        else if (set >> b->to & 1) tree_add(b->f, s, &when, bytes ? bytes : &cell, from);
+        if (tree_when(b->f, op, from) == WHEN_NEVER) continue;
+        if (!tree_targets(b->f, op, from, &set)) *s = POLY_UNKNOWN;
+        else if (set >> b->to & 1) add(b, s, tree_where(b->f, tree_value(b->f, tree_at(from), bytes ? bytes : &cell), op->guard.pred, bytes, from), 1);
     }
 }
 
-static void add_announced(const Bytes *b, TreePoly *s, const IrOp *op)
+static void add_announced(const Bytes *b, Poly *s, const IrOp *op)
 {
-    TreePoly less, when;
     const IrArg *bytes = ir_find(op, IRK_BYTES);
-    tree_poly(&less, -1);
-    tree_where(b->f, &when, &less, op->guard.pred, NULL, b->to);
-    if (ir_find(op, IRK_RANK) || tree_range(b->f, bytes, b->to).lo < 0) s->lost = true;
-    tree_add(b->f, s, &when, bytes, b->to);
-}
-
-/* A value of the sum that the loop makes anew in each iteration. */
-static bool varies(const Bytes *b, const TreePoly *s, uint32_t loop)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < s->n; i++) {
-        for (uint32_t j = 0; j < s->t[i].n; j++) {
-            uint32_t at = b->f->defined[tree_plain(b->f, s->t[i].v[j]) - 1];
-            any |= at > loop && at <= b->f->at[loop].end;
-        }
-    }
-    return any;
+    if (ir_find(op, IRK_RANK) || tree_range(b->f, bytes, b->to).lo < 0) *s = POLY_UNKNOWN;
+    add(b, s, tree_where(b->f, tree_value(b->f, tree_at(b->to), bytes), op->guard.pred, NULL, b->to), -1);
 }
 
 /* The op that stands in the block, by the op that opens it, from 1, and holds this one, or is it. */
@@ -79,44 +65,39 @@ static uint32_t in_block(const TreeFacts *f, uint32_t op, uint32_t block)
     return op;
 }
 
-static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at, uint32_t to);
+static void add_block(const Bytes *b, Poly *s, uint32_t block, uint32_t *at, uint32_t to);
 
 /* The two branches of an `if` bring the same; `split`: the `else`, or its end where there is none. Of the second one, where that is all. */
-static void add_branches(const Bytes *b, TreePoly *s, uint32_t at_if, uint32_t split, uint32_t *at, uint32_t end)
+static void add_branches(const Bytes *b, Poly *s, uint32_t at_if, uint32_t split, uint32_t *at, uint32_t end)
 {
-    TreePoly first, second;
-    tree_poly(&first, 0);
-    tree_poly(&second, 0);
+    Poly first = poly_const(b->f->domain, 0), second = first;
     if (at_if != split) add_block(b, &first, at_if + 1, at, split);
-    if (split != end && !first.lost) add_block(b, &second, split + 1, at, end); /* *at stands there, then */
-    tree_poly_add(s, &first, 1);
-    tree_poly_add(&second, &first, -1);
-    s->lost |= !is_zero(&second);
+    if (split != end && !first.bad) add_block(b, &second, split + 1, at, end); /* *at stands there, then */
+    *s = is_zero(poly_sub(b->f->domain, second, first)) ? poly_add(b->f->domain, *s, first) : POLY_UNKNOWN;
 }
 
-static void add_loop(const Bytes *b, TreePoly *s, uint32_t loop, bool next, uint32_t *at)
+static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t *at)
 {
-    TreePoly inner;
+    Poly inner = poly_const(b->f->domain, 0);
     int64_t trips = tree_trips(tree_op(b->f, loop));
-    tree_poly(&inner, 0);
     add_block(b, &inner, loop + 1, at, b->f->at[loop].end);
-    if (is_zero(&inner)) return;
-    tree_poly_add(s, &inner, trips);
-    s->lost |= next || trips < 0 || varies(b, &inner, loop);
+    if (is_zero(inner)) return;
+    add(b, s, inner, trips);
+    if (next || trips < 0 || tree_made_within(b->f, inner, loop)) *s = POLY_UNKNOWN;
 }
 
 /* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. Of the ring's ops from
  * number *at on, as far as they stand in front of op `to`. */
-static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at, uint32_t to)
+static void add_block(const Bytes *b, Poly *s, uint32_t block, uint32_t *at, uint32_t to)
 {
     const TreeFacts *f = b->f;
     const TreeRing *r = &f->ring[b->ring];
-    while (*at < r->ops.n && r->ops.v[*at] < to && !s->lost) {
+    while (*at < r->ops.n && r->ops.v[*at] < to && !s->bad) {
         uint32_t i = in_block(f, r->ops.v[*at], block), end = tree_last(f, i), split = i;
         const IrOp *op = tree_op(f, i);
         if (op->op == IR_IF) split = f->at[i].end;
         bool next = !b->one && tree_begins(f, b->ring, i, end + 1);
-        if (next && !is_zero(s)) s->lost = true;
+        if (next && !is_zero(*s)) *s = POLY_UNKNOWN;
         if (op->op == IR_IF || op->op == IR_ELSE) {
             add_branches(b, s, i, split, at, end);
         } else if (end != i) {
@@ -134,11 +115,10 @@ static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t event)
 {
     for (uint32_t to = 0; to < f->ctas; to++) {
         Bytes b = {.f = f, .ring = ring, .event = event, .to = to};
-        TreePoly s;
+        Poly s = poly_const(f->domain, 0);
         uint32_t at = 0;
-        tree_poly(&s, 0);
         add_block(&b, &s, 0, &at, f->tree->ops.n);
-        if (!is_zero(&s)) return false;
+        if (!is_zero(s)) return false;
     }
     return true;
 }
@@ -169,11 +149,10 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
 static bool brings_there(const Bytes *b, uint32_t begin, uint32_t end)
 {
     const TreeRing *r = &b->f->ring[b->ring];
-    TreePoly s;
-    tree_poly(&s, 0);
+    Poly s = poly_const(b->f->domain, 0);
     uint32_t at = tree_not_before(r->ops.v, r->ops.n, begin + 1);
     add_block(b, &s, b->f->at[begin].around, &at, end);
-    return tree_poly_range(b->f, &s, b->f->ctas).lo > 0;
+    return domain_interval(b->f->domain, s).lo > 0;
 }
 
 static bool brings(const Bytes *b)

@@ -189,6 +189,7 @@ bool tree_alike(TreeFacts *f, const IrOp **where)
     if (f->ctas == 1) return true;
     Tainted t = spread(f, differs);
     f->unlike = t.value;
+    f->asked->seen.n = 0; /* what was one number for each CTA may be one for all */
     bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
     for (uint32_t i = 0; i < f->tree->ops.n; i++)
         for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(f, tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;

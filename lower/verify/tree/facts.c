@@ -78,19 +78,13 @@ static void maps(TreeFacts *f)
 
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
-    const IrArg *byte = ir_part(op, object, IRK_OFFSET), *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
+    const IrArg *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
     int64_t room = map ? f->map[map->id].room : 1, box = map ? f->map[map->id].box : 1;
-    TreePoly from, to, times;
-    tree_poly(&from, 0);
-    if (byte) tree_add(f, &from, &TREE_ONE, byte, f->ctas);
-    tree_copy(&to, &from);
-    x->whole = from.lost || (size <= 0 && bytes == NULL);
-    tree_poly(&times, (room + box - 1) / box);
-    if (size > 0) tree_poly_add(&to, &TREE_ONE, size / box * room + size % box * room / box);
-    else if (bytes) tree_add(f, &to, &times, bytes, f->ctas);
-    x->lost = to.lost;
-    x->whole |= x->lost;
-    tree_place(f, x, &from, &to);
+    x->place.byte = ir_part(op, object, IRK_OFFSET);
+    if (size > 0) x->place.size = size / box * room + size % box * room / box;
+    else x->place.bytes = bytes, x->place.per = (room + box - 1) / box;
+    x->whole = size <= 0 && bytes == NULL;
+    tree_place(f, x);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
@@ -179,9 +173,6 @@ static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
     if (at->event == 0 || !(f->ring[at->ring - 1].remote >> (at->event - 1) & 1)) return;
     if (how == OF_ARRIVAL && ((op->op != IR_RELEASE && !f->ring[at->ring - 1].bare) || !tree_targets(f, op, rank, &set))) return;
     TreeAccess x = tree_access(f, i, rank, how, false);
-    TreePoly none;
-    tree_poly(&none, 0);
-    tree_place(f, &x, &none, &none);
     x.ring = at->ring - 1;
     x.buf = UINT32_MAX;
     if (how == OF_ARRIVAL) x.event = at->event;
@@ -435,7 +426,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
-    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ops = k->tree.ops.v, .asked = arena_new(a, TreeAsked), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    *f = (TreeFacts){.a = a, .domain = domain_new(a), .k = k, .tree = &k->tree, .ops = k->tree.ops.v, .asked = arena_new(a, TreeAsked), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
     rings(f);
     if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);

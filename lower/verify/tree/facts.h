@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lang/limits.h"
+#include "lower/algebra/domain/domain.h"
 #include "lower/ir/ir.h"
 
 enum { TREE_AGENTS = 4, TREE_EVENTS = 8, TREE_RANKS = 16 };
@@ -22,22 +23,26 @@ typedef enum AccessHow {
     OF_EVENT,   /* an await: of no bytes, but over before the event comes again */
     OF_ARRIVAL  /* of no bytes either: the phase at which it counts, of an event or of a release, is over when all of them have come */
 } AccessHow;
-/* Of values and conditions, which are 1 where they hold: values.c. */
-enum { TREE_TERMS = 16, TREE_FACTORS = 6 };
-typedef struct TreeTerm { /* so often the product of those, in order */
-    int64_t k;
-    uint32_t n;
-    IrVal v[TREE_FACTORS];
-} TreeTerm;
-typedef struct TreePoly {
-    uint32_t n;
-    bool lost; /* it had too many */
-    TreeTerm t[TREE_TERMS]; /* n of them; copied are those (tree_copy) */
-} TreePoly;
-typedef struct TreeNumber { /* a value in a CTA; turn: from 1, when it was found */
+#define POLY_UNKNOWN ((Poly){.bad = true})
+typedef struct TreeView { /* where values are looked at */
+    uint32_t rank;  /* in that CTA; ctas: in any */
+    uint32_t since; /* what is made behind that op, from 1, is another number for each of two accesses; UINT32_MAX: nothing is */
+    bool whole;     /* what a condition picks is one value, with a range, instead of sums */
+} TreeView;
+static inline TreeView tree_at(uint32_t rank) /* for sums */
+{
+    return (TreeView){rank, UINT32_MAX, false};
+}
+typedef struct TreeSeen { /* a value there; turn: from 1, when it was found */
     uint32_t turn;
-    Interval is;
-} TreeNumber;
+    Poly is;
+    Interval range;
+    bool wraps; /* but for multiples of 2^32 */
+} TreeSeen;
+typedef struct TreePlace { /* from first + byte + pitch * slot on, so many bytes: size + per * bytes; NULL: 0 */
+    const IrArg *byte, *slot, *bytes;
+    int64_t first, pitch, size, per;
+} TreePlace;
 typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
@@ -52,10 +57,10 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t sender; /* .. among those of the ring */
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
-    bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
+    bool whole; /* anywhere in the slot */
     bool none;  /* surely no bytes */
-    const TreePoly *from, *to; /* in tensor memory in each of its lanes, those of slots side by side */
-    Interval begins, ends; /* what those are, in its CTA */
+    TreePlace place;       /* in tensor memory in each of its lanes, those of slots side by side */
+    Interval begins, ends; /* of that, in its CTA */
     uint64_t lanes[2];     /* of tensor memory, a bit each */
 } TreeAccess;
 
@@ -123,9 +128,14 @@ typedef struct TreeLoop {
     int64_t turn;
 } TreeLoop;
 
+typedef struct TreeValues {
+    TreeView at;
+    TreeSeen *value;
+} TreeValues;
 typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
     const Interval *launch; /* by expression of the launch */
-    TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
+    VEC(TreeValues) seen;
+    Atom *atom[TREE_RANKS + 1][2]; /* of values in a CTA, or in any; whether it is another one for each of two accesses */
     uint32_t turns; /* so often another index has been looked at */
     bool turning;   /* one is */
 } TreeAsked;
@@ -139,6 +149,7 @@ typedef VEC(const IrArg *) TreeSets; /* what a variable is given */
 
 typedef struct TreeFacts {
     Arena *a;
+    Domain *domain;
     const IrKernel *k;
     const IrRole *tree;
     const IrOp *ops; /* of it */
@@ -229,37 +240,19 @@ void tree_tensor(TreeFacts *f, uint32_t op, uint32_t rank);
 bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *before); /* though the one before may not be over */
 bool tree_frees(const TreeFacts *f); /* it is freed behind all that is done there */
 
-/* ---- values.c: values and polynomials, in the CTA of that rank; rank `ctas`: in any ---- */
+/* ---- values.c: in the CTA of that rank; rank `ctas`: in any ---- */
 typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
 Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
-extern const TreePoly TREE_ONE;
-static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */
-{
-    p->n = k != 0;
-    p->lost = false;
-    p->t[0].k = k;
-    p->t[0].n = 0;
-}
-static inline size_t tree_size(const TreePoly *p)
-{
-    return offsetof(TreePoly, t) + p->n * sizeof *p->t;
-}
-static inline void tree_copy(TreePoly *p, const TreePoly *q)
-{
-    memcpy(p, q, tree_size(q));
-}
-void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
-bool tree_multiple(const TreePoly *p, int64_t k); /* surely a multiple of it */
-void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
-void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
-Interval tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
-IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
+Poly tree_value(const TreeFacts *f, TreeView at, const IrArg *x);
+Poly tree_where(const TreeFacts *f, Poly p, IrVal pred, const IrArg *bytes, uint32_t rank); /* p where the pred holds, 0 elsewhere; of so many bytes */
+Atom tree_index(const TreeFacts *f, IrVal index, TreeView at); /* of a loop */
+bool tree_made_within(const TreeFacts *f, Poly p, uint32_t loop); /* of what that loop makes anew in each iteration */
 
-void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to); /* places.c: they are kept */
+void tree_place(const TreeFacts *f, TreeAccess *x); /* places.c: finds where it is */
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */

@@ -1,15 +1,9 @@
 /* Places in a slot: what two accesses of one generation surely have not in common.
  *
- * Loops within a generation give an access many instances. Two of them lie apart if they do so whatever the indices are; or if, index
- * by index, each keeps to a window of its own, as wide as the step from iteration to iteration, and within one window, where all
- * indices are equal, the one ends before the other begins, or only one of them happens. */
+ * Loops within a generation give an access many instances: two of them lie apart where those of different iterations do, whatever else
+ * is another one there, and those of one iteration, where all that is made in front of either is one number for both, or only one of them happens. */
 #include "lower/ir/tensor_memory.h"
 #include "lower/verify/tree/state.h"
-
-typedef struct Spot { /* of an access, as far as it matters where the other one is */
-    const TreeAccess *of;
-    TreePoly from, to;
-} Spot;
 
 int64_t tree_trips(const IrOp *op)
 {
@@ -52,120 +46,56 @@ static uint32_t turning(const TreeFacts *f, uint32_t ring, uint32_t from, uint32
     return b;
 }
 
-/* ---- polynomials ---- */
+/* ---- places ---- */
 
-static Interval range(const TreeFacts *f, const TreePoly *p)
+static Poly sum_of(const TreeFacts *f, TreeView w, int64_t first, const IrArg *x, const IrArg *y, int64_t times)
 {
-    return tree_poly_range(f, p, f->ctas);
+    Poly p = poly_const(f->domain, first);
+    if (x) p = poly_add(f->domain, p, tree_value(f, w, x));
+    if (y) p = poly_add(f->domain, p, poly_mul(f->domain, tree_value(f, w, y), poly_const(f->domain, times)));
+    return p;
 }
 
-static bool is_before(Interval x, Interval y)
+/* Side k: what is made behind `since` is another number for each. */
+static void put(const TreeFacts *f, DomAxis *axis, int k, const TreeAccess *x, uint32_t since)
 {
-    return x.hi <= y.lo && x.hi < INT64_MAX && y.lo > INT64_MIN;
+    const TreePlace *p = &x->place;
+    TreeView w = {x->rank, since, true};
+    axis->start[k] = sum_of(f, w, p->first, p->byte, p->slot, p->pitch);
+    axis->extent[k] = sum_of(f, w, p->size, NULL, p->bytes, p->per);
 }
 
-static const TreeTerm *term_of(const TreePoly *p, IrVal v) /* so often that value, or NULL */
+/* What is known of the place, and what of the numbers that it is the sum of. */
+static Interval ends_of(const TreeFacts *f, const TreeAccess *x, bool to, Poly at)
 {
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->t[i].n == 1 && p->t[i].v[0] == v) return &p->t[i];
-    return NULL;
+    const TreePlace *p = &x->place;
+    const IrArg *of[] = {p->byte, p->slot, to ? p->bytes : NULL};
+    const int64_t times[] = {1, p->pitch, p->per};
+    Interval r = interval_at(p->first + (to ? p->size : 0)), is = domain_interval(f->domain, at);
+    for (int i = 0; i < 3; i++)
+        if (of[i]) r = interval_add(r, interval_mul(interval_at(times[i]), tree_range(f, of[i], x->rank)));
+    return (Interval){r.lo > is.lo ? r.lo : is.lo, r.hi < is.hi ? r.hi : is.hi};
 }
 
-static int64_t times_of(const TreePoly *p, IrVal v)
+/* The CTA to whose slot it goes. */
+static Poly target_of(const TreeFacts *f, const TreeAccess *x, uint32_t since)
 {
-    const TreeTerm *t = term_of(p, v);
-    return t ? t->k : 0;
+    const IrArg *to = x->how == TO_EVENT ? ir_find(tree_op(f, x->op), IRK_RANK) : NULL;
+    return to ? tree_value(f, (TreeView){x->rank, since, true}, to) : poly_const(f->domain, x->at);
 }
 
-static void drop(TreePoly *p, IrVal v)
-{
-    const TreeTerm *t = term_of(p, v);
-    if (t) p->t[t - p->t] = p->t[--p->n];
-}
+enum { AXES = 2 };
 
-/* min(max(.., b), c) is, where b is at most c. */
-static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
+static int axes_of(const TreeFacts *f, DomAxis axis[AXES], const TreeAccess *x, const TreeAccess *y, uint32_t since)
 {
-    a = tree_uncast(f, a);
-    b = tree_uncast(f, b);
-    const IrOp *op = tree_definition(f, a);
-    if (a == b) return true;
-    if (op == NULL || depth == 0 || (op->op != IR_MIN && op->op != IR_MAX)) return false;
-    const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
-    bool holds[2];
-    for (int i = 0; i < 2; i++)
-        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, &(IrArg){.kind = IRA_VAL, .id = b}, f->ctas).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
-    return op->op == IR_MIN ? holds[0] && holds[1] : holds[0] || holds[1];
-}
-
-/* Pairs of values of which the one is never below the other add nothing that is negative. */
-static bool drop_pair(const TreeFacts *f, TreePoly *d)
-{
-    enum { DEPTH = 6 };
-    for (uint32_t i = 0; i < d->n; i++) {
-        for (uint32_t j = 0; j < d->n; j++) {
-            const TreeTerm x = d->t[i], y = d->t[j];
-            if (x.n != 1 || y.n != 1 || x.k <= 0 || y.k != -x.k || !value_not_below(f, x.v[0], y.v[0], DEPTH)) continue;
-            drop(d, x.v[0]);
-            drop(d, y.v[0]);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool not_before(const TreeFacts *f, const TreePoly *a, const TreePoly *b)
-{
-    TreePoly d;
-    tree_copy(&d, a);
-    tree_poly_add(&d, b, -1);
-    while (drop_pair(f, &d)) continue;
-    return range(f, &d).lo >= 0;
+    axis[0] = (DomAxis){.quiet = true};
+    put(f, &axis[0], 0, x, since);
+    put(f, &axis[0], 1, y, since);
+    if (f->ctas > 1) axis[1] = domain_number(f->domain, target_of(f, x, since), target_of(f, y, since));
+    return f->ctas > 1 ? AXES : 1;
 }
 
 /* ---- apart ---- */
-
-enum { PARTS = 16 };
-typedef struct Parts { /* what holds where a pred does: it, and both of what is one by `and` */
-    IrVal v[PARTS];
-    unsigned n;
-} Parts;
-
-static void add_parts(const TreeFacts *f, Parts *p, IrVal v)
-{
-    const IrOp *op = v && p->n < PARTS ? tree_definition(f, v) : NULL;
-    if (op == NULL) return;
-    p->v[p->n++] = v;
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    if (op->op != IR_AND || op->type != IR_PRED) return;
-    if (a->kind == IRA_VAL) add_parts(f, p, a->id);
-    if (b->kind == IRA_VAL) add_parts(f, p, b->id);
-}
-
-/* A part of the one is `not` a part of the other. */
-static bool denies(const TreeFacts *f, const Parts *p, const Parts *q)
-{
-    for (unsigned i = 0; i < p->n; i++) {
-        const IrOp *op = tree_definition(f, p->v[i]);
-        const IrArg *of = op->op == IR_NOT ? ir_find(op, IRK_A) : NULL;
-        for (unsigned j = 0; j < q->n && of; j++)
-            if (of->kind == IRA_VAL && of->id == q->v[j]) return true;
-    }
-    return false;
-}
-
-/* Never both: the one says that what the other says does not hold, or their product is nothing. */
-static bool exclusive(const TreeFacts *f, IrVal a, IrVal b)
-{
-    Parts p = {.n = 0}, q = {.n = 0};
-    add_parts(f, &p, a);
-    add_parts(f, &q, b);
-    if (denies(f, &p, &q) || denies(f, &q, &p)) return true;
-    TreePoly one, both;
-    tree_where(f, &one, &TREE_ONE, a, NULL, f->ctas);
-    tree_where(f, &both, &one, b, NULL, f->ctas);
-    return both.n == 0 && !both.lost;
-}
 
 /* In the two branches of one `if`. */
 static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
@@ -176,145 +106,92 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
     return false;
 }
 
-static int64_t step_of(const Spot *x, IrVal index)
+/* Never both. */
+static bool exclusive(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
-    int64_t k = times_of(&x->from, index);
-    return k == times_of(&x->to, index) ? k : 0;
+    int64_t k;
+    Poly one = tree_where(f, poly_const(f->domain, 1), tree_op(f, x->op)->guard.pred, NULL, x->rank);
+    return poly_is_const(tree_where(f, one, tree_op(f, y->op)->guard.pred, NULL, y->rank), &k) && k == 0;
 }
 
-/* Does it keep to the window of that many bytes that the index picks? */
-static bool keeps_to(const TreeFacts *f, Spot *x, IrVal index, int64_t step, int64_t *window)
+/* In the same iteration of all loops around both. */
+static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
-    drop(&x->from, index);
-    drop(&x->to, index);
-    Interval a = range(f, &x->from), b = range(f, &x->to);
-    if (step <= 0 || a.lo < 0 || a.lo > b.hi || b.hi > INT32_MAX) return false;
-    *window = a.lo / step;
-    return b.hi <= (*window + 1) * step;
+    DomAxis axis[AXES];
+    if ((x->rank == y->rank && other_branch(f, x->op, y->op)) || exclusive(f, x, y)) return true;
+    return domain_apart(f->domain, &(DomPair){.axis = axis, .naxes = axes_of(f, axis, x, y, UINT32_MAX)});
 }
 
-/* Both in the same iteration of all loops that turn within the generation, and one of them in no others than the other. */
-static bool apart_at_once(const TreeFacts *f, const Spot *x, const Spot *y)
-{
-    if (other_branch(f, x->of->op, y->of->op) || exclusive(f, tree_op(f, x->of->op)->guard.pred, tree_op(f, y->of->op)->guard.pred)) return true;
-    return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
-}
+enum { LOOPS = 8 };
 
-/* A value that is the same in all iterations, so often in all four places: it shifts both alike. Where they are of different CTAs,
- * it is the same in those, too: they count the generation in step. */
-static void drop_shared(const TreeFacts *f, Spot *x, Spot *y, bool ctas)
+/* The loops around both that turn within the generation, from the one to the other. False: too many, or one that has no index. */
+static bool add_turning(const TreeFacts *f, const TreeAccess *from, const TreeAccess *to, IrVal *index, int *n, uint32_t *outer)
 {
-    for (uint32_t i = x->from.n; i-- > 0;) {
-        TreeTerm t = x->from.t[i];
-        TreePoly *p[] = {&x->from, &x->to, &y->from, &y->to};
-        bool shared = t.n == 1 && (!ctas || tree_same(f, t.v[0]));
-        for (int j = 0; j < 4 && shared; j++) shared = times_of(p[j], t.v[0]) == t.k;
-        for (int way = 0; way < 2 && shared; way++) {
-            uint32_t from = way ? x->of->op : y->of->op, to = way ? y->of->op : x->of->op, at = f->defined[t.v[0] - 1];
-            for (uint32_t b = turning(f, x->of->ring, from, to, 0); b && shared; b = turning(f, x->of->ring, from, to, b)) shared = at < b || at > f->at[b - 1].end;
-        }
-        for (int j = 0; j < 4 && shared; j++) drop(p[j], t.v[0]);
-    }
-}
-
-static void copy_spot(Spot *s, const Spot *x)
-{
-    s->of = x->of;
-    tree_copy(&s->from, &x->from);
-    tree_copy(&s->to, &x->to);
-}
-
-/* Different iterations of the loops around both lie in different windows: the widest first, and the others within one of its. */
-static bool in_windows(const TreeFacts *f, const Spot *now, const Spot *before)
-{
-    enum { LOOPS = 8 };
-    IrVal index[LOOPS];
-    unsigned n = 0;
-    uint32_t ring = now->of->ring, from = before->of->op, to = now->of->op;
-    for (uint32_t a = turning(f, ring, from, to, 0); a; a = turning(f, ring, from, to, a)) {
-        if (tree_trips(tree_op(f, a - 1)) == 0 || tree_trips(tree_op(f, a - 1)) == 1) continue;
-        if (tree_op(f, a - 1)->dst == 0 || n == LOOPS) return false;
-        index[n++] = tree_op(f, a - 1)->dst;
-    }
-    if (n == 0) return true;
-    Spot x, y;
-    copy_spot(&x, now);
-    copy_spot(&y, before);
-    while (n) {
-        unsigned widest = 0;
-        int64_t u, v;
-        for (unsigned i = 1; i < n; i++)
-            if (step_of(&x, index[i]) > step_of(&x, index[widest])) widest = i;
-        int64_t step = step_of(&x, index[widest]);
-        if (step != step_of(&y, index[widest]) || !keeps_to(f, &x, index[widest], step, &u) || !keeps_to(f, &y, index[widest], step, &v) || u != v) return false;
-        index[widest] = index[--n];
+    for (uint32_t b = turning(f, from->ring, from->op, to->op, 0); b; b = turning(f, from->ring, from->op, to->op, b)) {
+        int i = 0;
+        IrVal v = tree_op(f, b - 1)->dst;
+        while (i < *n && index[i] != v) i++;
+        if (v == 0 || i == LOOPS || (from->rank != to->rank && !tree_same(f, v))) return false;
+        if (i == *n) index[(*n)++] = v;
+        if (b < *outer) *outer = b;
     }
     return true;
 }
 
-/* ---- from several CTAs ---- */
-
-static void spot_of(Spot *s, const TreeAccess *x)
+/* p less so many times what it has of the indices alone: those are added to *moved. */
+static Poly without(Domain *d, Poly p, const Atom *team, int n, Poly *moved)
 {
-    s->of = x;
-    tree_copy(&s->from, x->from);
-    tree_copy(&s->to, x->to);
+    *moved = poly_const(d, 0);
+    for (uint32_t i = 0; i < p.n; i++)
+        for (int k = 0; k < n; k++)
+            if (p.terms[i].natoms == 1 && p.terms[i].atoms[0] == team[k]) *moved = poly_add(d, *moved, (Poly){&p.terms[i], 1, false});
+    return poly_sub(d, p, *moved);
 }
 
-static Interval ends_at(const TreeFacts *f, const TreeAccess *x, const TreePoly *p)
+/* From the first byte of an iteration to the last, whatever else is another number: the end of a part may be where it is though its
+ * beginning moves. */
+static bool widen(Domain *d, DomAxis *axis, int k, const Atom *team, int n)
 {
-    return tree_poly_range(f, p, x->rank);
+    Poly moved, other, to = poly_add(d, axis->start[k], axis->extent[k]), from = without(d, axis->start[k], team, n, &moved);
+    to = without(d, to, team, n, &other);
+    if (!poly_same(moved, other) || !domain_min(d, from, &from) || !domain_max(d, to, &to)) return false;
+    axis->start[k] = poly_add(d, moved, from);
+    axis->extent[k] = poly_sub(d, to, from);
+    return true;
 }
 
-static bool ranges_apart(const TreeFacts *f, const Spot *x, const Spot *y)
+/* In different ones. */
+static bool always_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y, const IrVal *index, int n, uint32_t since)
 {
-    return is_before(ends_at(f, x->of, &x->to), ends_at(f, y->of, &y->from)) || is_before(ends_at(f, y->of, &y->to), ends_at(f, x->of, &x->from));
+    Atom team[LOOPS];
+    const char *why;
+    DomAxis axis[AXES];
+    DomPair p = {.axis = axis, .naxes = axes_of(f, axis, x, y, since), .team = team, .nteam = n};
+    for (int i = 0; i < n; i++) team[i] = tree_index(f, index[i], (TreeView){x->rank, since, true});
+    if (domain_apart_teams(f->domain, f->a, &p, &why)) return true;
+    return widen(f->domain, axis, 0, team, n) && widen(f->domain, axis, 1, team, n) && domain_apart_teams(f->domain, f->a, &p, &why);
 }
 
-typedef struct Reach { /* in some turn */
-    Interval from, to;
-} Reach;
-typedef VEC(Reach) Reaches;
-enum { REACHES = 256 };
-
-/* Where it is in those turns of the loops around it in which it goes to its CTA. False: in too many. */
-static bool reaches(const TreeFacts *f, const TreeAccess *x, Reaches *all)
+static bool is_before(Interval x, Interval y)
 {
-    const IrOp *op = tree_op(f, x->op);
-    for (bool more = tree_turns(f, x->op, true); more; more = tree_turns(f, x->op, false)) {
-        uint32_t to;
-        bool known = tree_targets(f, op, x->rank, &to);
-        if (tree_when(f, op, x->rank) == WHEN_NEVER || (known && !(to >> x->at & 1))) continue;
-        vec_push(f->a, all, ((Reach){ends_at(f, x, x->from), ends_at(f, x, x->to)}));
-    }
-    return all->n <= REACHES;
+    return x.hi <= y.lo && x.hi < INT64_MAX && y.lo > INT64_MIN;
 }
 
-/* Whatever the turns are in which two CTAs write there. */
-static bool turns_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+/* y was done before. */
+static bool conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
-    Reaches by_x = {NULL, 0, 0}, by_y = {NULL, 0, 0};
-    bool apart = reaches(f, x, &by_x) && reaches(f, y, &by_y);
-    for (uint32_t i = 0; i < by_x.n && apart; i++)
-        for (uint32_t j = 0; j < by_y.n && apart; j++) apart = is_before(by_x.v[i].to, by_y.v[j].from) || is_before(by_y.v[j].to, by_x.v[i].from);
-    return apart;
-}
-
-static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
-{
-    if (i->buf != j->buf || (!i->write && !j->write) || (i->adds && i->adds == j->adds)) return false;
-    if (f->k->bufs.v[i->buf].lanes && !(i->lanes[0] & j->lanes[0]) && !(i->lanes[1] & j->lanes[1])) return false;
-    if (tree_in_order(f, i, j)) return false;
-    if (i->whole || j->whole) return true;
-    if (i->none || j->none || is_before(i->ends, j->begins) || is_before(j->ends, i->begins)) return false;
-    Spot x, y;
-    spot_of(&x, i);
-    spot_of(&y, j);
-    drop_shared(f, &x, &y, i->rank != j->rank);
-    if (ranges_apart(f, &x, &y)) return false;
-    if (i->rank != j->rank) return !turns_apart(f, i, j);
-    bool earlier = j->op >= i->op && turning(f, i->ring, j->op, i->op, 0); /* y was done before x: in another iteration, then */
-    return !(in_windows(f, &x, &y) && (earlier || apart_at_once(f, &x, &y)));
+    IrVal index[LOOPS];
+    int n = 0;
+    uint32_t outer = UINT32_MAX;
+    if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds)) return false;
+    if (f->k->bufs.v[x->buf].lanes && !(x->lanes[0] & y->lanes[0]) && !(x->lanes[1] & y->lanes[1])) return false;
+    if (tree_in_order(f, x, y)) return false;
+    if (x->whole || y->whole) return true;
+    if (x->none || y->none || is_before(x->ends, y->begins) || is_before(y->ends, x->begins)) return false;
+    if (!add_turning(f, y, x, index, &n, &outer)) return true;
+    bool again = n && x->rank == y->rank && y->op >= x->op; /* in another iteration, then */
+    if (!add_turning(f, x, y, index, &n, &outer)) return true;
+    return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));
 }
 
 /* The walk asks for the same pairs again and again. */
@@ -330,35 +207,28 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     return set_has(*meets, at + 1);
 }
 
-static bool is_number(const TreePoly *p, int64_t *k)
+void tree_place(const TreeFacts *f, TreeAccess *x)
 {
-    *k = p->n ? p->t[0].k : 0;
-    return !p->lost && (p->n == 0 || (p->n == 1 && p->t[0].n == 0));
-}
-
-/* Often it is the number that it was there. */
-static const TreePoly *keep(const TreeFacts *f, const TreePoly *p, const TreePoly *before)
-{
-    int64_t k, last;
-    if (before && is_number(p, &k) && is_number(before, &last) && k == last) return before;
-    return memcpy(arena_alloc(f->a, tree_size(p)), p, tree_size(p));
-}
-
-void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to)
-{
-    const TreeAccess *before = f->access.n ? &f->access.v[f->access.n - 1] : NULL;
-    x->from = keep(f, from, before ? before->from : NULL);
-    x->to = keep(f, to, before ? before->to : NULL);
-    x->begins = ends_at(f, x, from);
-    x->ends = ends_at(f, x, to);
-    x->none = x->begins.hi >= x->ends.lo && not_before(f, from, to);
+    DomAxis axis;
+    put(f, &axis, 0, x, UINT32_MAX);
+    Poly to = poly_add(f->domain, axis.start[0], axis.extent[0]);
+    x->lost |= to.bad;
+    x->whole |= x->lost;
+    x->begins = ends_of(f, x, false, axis.start[0]);
+    x->ends = ends_of(f, x, true, to);
+    x->none = domain_interval(f->domain, axis.extent[0]).hi <= 0;
 }
 
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
-bool tree_inside(const TreeFacts *f, const TreeAccess *a)
+bool tree_inside(const TreeFacts *f, const TreeAccess *x)
 {
-    const IrBuf *b = &f->k->bufs.v[a->buf];
-    bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
-    inside = inside && (a->whole || is_before(a->begins, a->ends) || not_before(f, a->to, a->from));
-    return inside && a->begins.lo >= 0 && a->ends.hi <= (b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes);
+    const IrBuf *b = &f->k->bufs.v[x->buf];
+    int64_t room = b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes;
+    Domain *d = f->domain;
+    DomAxis at;
+    put(f, &at, 0, x, UINT32_MAX);
+    Poly zero = poly_const(d, 0);
+    bool inside = !x->lost && (!x->whole || x->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
+    inside = inside && (x->whole || domain_le(d, zero, at.extent[0])) && (x->begins.lo >= 0 || domain_le(d, zero, at.start[0]));
+    return inside && (x->ends.hi <= room || domain_le(d, poly_add(d, at.start[0], at.extent[0]), poly_const(d, room)));
 }

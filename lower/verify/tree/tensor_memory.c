@@ -55,6 +55,11 @@ static void add_lanes(TreeAccess *x, int64_t first, unsigned n, unsigned apart)
     for (unsigned i = 0; i < n; i++, first += apart) x->lanes[first / LANES] |= UINT64_C(1) << first % LANES;
 }
 
+static bool is_multiple(const TreeFacts *f, const IrArg *x, int64_t m)
+{
+    return x == NULL || domain_divides(f->domain, m, tree_value(f, (TreeView){f->ctas, UINT32_MAX, true}, x));
+}
+
 /* Lane and column are numbers, but for the slot and what lies in front of it in the lane, which the tile must have. */
 static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, uint32_t set)
 {
@@ -65,7 +70,6 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     TmemUse use = tmem_use(f->k, op);
     int64_t at = byte ? byte->imm : 0, pitch = CELL * (int64_t)b->columns, width = CELL * (int64_t)use.columns;
     TreeAccess x = tree_access(f, i, rank, how, write);
-    TreePoly from, to, slots;
     if (op->agent == 0) {
         tree_wrong(f, i, "an access of no agent");
         return;
@@ -76,19 +80,11 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     f->ring[x.ring].used |= bit(x.agent);
     if (op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B) add_lanes(&x, at / pitch, TMEM_LANES / 32, 32);
     else add_lanes(&x, at / pitch, op->op == IR_TC_CP ? b->lanes : op->op == IR_TC_SHIFT ? 32 : f->k->plans.v[plan->id].extent[0], 1);
-    tree_poly(&from, 0);
-    tree_poly(&slots, CELL * (int64_t)b->column_pitch);
-    if (along) tree_add(f, &from, &TREE_ONE, along, f->ctas);
     Interval start = along ? tree_range(f, along, rank) : interval_at(0), number = slot ? tree_range(f, slot, rank) : interval_at(0);
-    x.lost = !tree_multiple(&from, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width;
+    x.lost = !is_multiple(f, along, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width;
     x.lost |= number.lo < 0 || number.hi >= b->slots;
-    if (slot) tree_add(f, &from, &slots, slot, f->ctas);
-    tree_poly_add(&from, &TREE_ONE, at % pitch);
-    tree_copy(&to, &from);
-    tree_poly_add(&to, &TREE_ONE, width);
-    x.lost |= to.lost;
-    x.whole = x.lost;
-    tree_place(f, &x, &from, &to);
+    x.place = (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = width};
+    tree_place(f, &x);
     tree_access_add(f, x, set);
 }
 
@@ -120,17 +116,12 @@ static void add_source(TreeFacts *f, uint32_t i, uint32_t rank, uint32_t set)
     TmemCp c = tmem_cp(f->k, op);
     const TmemShape *s = tmem_shape(c.shape);
     Interval r = {0, tmem_linear(&c, c.n - 1, s->rows - 1u, s->columns / 4u - 1) + TMEM_CHUNK};
-    TreePoly from, to;
-    tree_poly(&from, 0);
-    if (byte) tree_add(f, &from, &TREE_ONE, byte, f->ctas);
-    if (tree_multiple(&from, c.swizzle ? PATTERN : TMEM_CHUNK)) tmem_reach(&c, 0, &r.lo, &r.hi);
-    else if (reach(f, i, rank, &c, byte, &r)) tree_poly(&from, 0);
+    if (is_multiple(f, byte, c.swizzle ? PATTERN : TMEM_CHUNK)) tmem_reach(&c, 0, &r.lo, &r.hi);
+    else if (reach(f, i, rank, &c, byte, &r)) byte = NULL;
     else x.whole = true; /* somewhere from there on */
-    x.lost = x.whole && !tree_multiple(&from, TMEM_CHUNK);
-    tree_copy(&to, &from);
-    tree_poly_add(&from, &TREE_ONE, r.lo);
-    tree_poly_add(&to, &TREE_ONE, r.hi);
-    tree_place(f, &x, &from, &to);
+    x.lost = x.whole && !is_multiple(f, byte, TMEM_CHUNK);
+    x.place = (TreePlace){.byte = byte, .first = r.lo, .size = r.hi - r.lo};
+    tree_place(f, &x);
     tree_access_add(f, x, set);
 }
 

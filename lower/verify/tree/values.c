@@ -1,4 +1,4 @@
-/* What values are: ranges, of one number where a CTA has one number; and polynomials, sums of products of values and conditions.
+/* What values are: polynomials over numbers of the launch, indices, conditions, which are 1 where they hold, and what is not known.
  *
  * Of a value either holds in every CTA, or in that of a rank, where the index of a loop whose turns are looked at one by one is a
  * number, too (tree_turns). */
@@ -23,7 +23,14 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v)
     return v;
 }
 
-/* ---- ranges ---- */
+static const TreeSeen *operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth);
+
+static Interval range(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
+{
+    return operand(f, (TreeView){rank, UINT32_MAX, true}, arg, depth)->range;
+}
+
+/* ---- what is not taken apart ---- */
 
 static Interval of_launch(const TreeFacts *f, Lx x)
 {
@@ -45,20 +52,6 @@ static Interval of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
     return reg >= IRR_NCTAID_X ? (Interval){n[d], most} : (Interval){0, most - 1};
 }
 
-static Interval range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
-
-static Interval operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
-{
-    if (arg && arg->kind == IRA_IMM) return interval_at(arg->imm);
-    return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : UNBOUNDED;
-}
-
-static Interval compared(uint32_t rel, Interval x, Interval y)
-{
-    bool holds[] = {x.lo == y.lo, x.lo != y.lo, x.lo < y.lo, x.lo <= y.lo, x.lo > y.lo, x.lo >= y.lo};
-    return interval_is(x) && interval_is(y) ? interval_at(holds[rel]) : BIT;
-}
-
 /* What x gives to the variable: what it has is nothing new. */
 static void give(const TreeFacts *f, uint32_t var, const IrArg *x, Interval *r, int depth)
 {
@@ -68,7 +61,7 @@ static void give(const TreeFacts *f, uint32_t var, const IrArg *x, Interval *r, 
         give(f, var, ir_find(op, IRK_A), r, depth - 1);
         give(f, var, ir_find(op, IRK_B), r, depth - 1);
     } else {
-        *r = interval_hull(*r, operand(f, x, f->ctas, depth));
+        *r = interval_hull(*r, range(f, x, f->ctas, depth));
     }
 }
 
@@ -80,67 +73,202 @@ static Interval of_variable(const TreeFacts *f, uint32_t var, int depth)
     return r.lo <= r.hi ? r : UNBOUNDED;
 }
 
-static Interval of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
-{
-    if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
-    if (op->op == IR_PARAM) return of_launch(f, ir_find(op, IRK_EXPR)->id);
-    if (op->op == IR_GET) return of_variable(f, ir_find(op, IRK_VAR)->id, depth);
-    if (op->op == IR_LANES) return (Interval){0, ir_find(op, IRK_N)->imm - 1};
-    if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return UNBOUNDED;
-    Interval x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
-    switch ((IrOpcode)op->op) {
-    case IR_LOOP: /* of one without turns any number is right */
-        y = interval_add(y, interval_at(-1));
-        return (Interval){x.lo, y.hi > x.lo ? y.hi : x.lo};
-    case IR_CONST:
-    case IR_CVT: return x;
-    case IR_CMP: return compared(ir_find(op, IRK_REL)->id, x, y);
-    case IR_NOT: return op->type == IR_PRED ? interval_add(interval_at(1), interval_neg(x)) : interval_is(x) ? interval_at(~x.lo) : UNBOUNDED;
-    case IR_SEL:
-        when = operand(f, ir_find(op, IRK_COND), rank, depth);
-        return interval_is(when) ? (when.lo ? x : y) : interval_hull(x, y);
-    default: break;
-    }
-    if ((op->op == IR_SHL || op->op == IR_SHR) && (y.lo < 0 || y.hi > 31)) return UNBOUNDED;
-    if (op->type == IR_PRED) return op->op == IR_AND ? interval_of(LX_MIN, x, y) : op->op == IR_OR ? interval_of(LX_MAX, x, y) : BIT;
-    return interval_of((LxOp)IR_LX_OPS[op->op], x, y);
-}
-
-/* Of an i32 that may have wrapped round nothing is known. */
-static Interval in_its_type(const IrOp *op, Interval r)
+/* Of an i32 that may have wrapped round nothing is known; sums and products of such are what they would be without, but for multiples of
+ * 2^32: so they are where they are shown to lie within a slot. */
+static bool may_wrap(const IrOp *op, Interval r)
 {
     bool wraps = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL || op->op == IR_CVT || op->op == IR_PARAM;
-    if (op->type == IR_PRED) return (Interval){r.lo > 0, r.hi > 0};
-    return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX) ? UNBOUNDED : r;
+    return wraps && op->type == IR_I32 && (r.lo < INT32_MIN || r.hi > INT32_MAX);
 }
 
-/* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
-static Interval range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
+/* Its own atom: of the CTA, where it is not the same in all; of either access, where it is not the same for both. */
+static Atom *atom_of(const TreeFacts *f, TreeView w, IrVal v, bool *moves)
 {
-    if (f->ctas == 1) rank = f->asked->turning ? 0 : f->ctas; /* a CTA that is alone is any */
-    TreeNumber **numbers = &f->asked->number[rank];
-    if (*numbers == NULL) *numbers = arena_array(f->a, TreeNumber, f->values);
-    TreeNumber *n = &(*numbers)[v - 1];
-    uint32_t turn = rank == f->ctas ? 1 : f->asked->turns + 1, at = f->defined[v - 1];
-    if (n->turn == turn) return n->is;
     const IrOp *op = tree_definition(f, v);
-    const TreeLoop *l = at && f->at[at - 1].loop ? &f->loops.v[f->at[at - 1].loop - 1] : NULL;
-    *n = (TreeNumber){turn, UNBOUNDED};
-    Interval r = UNBOUNDED;
-    if (l && l->turning && rank < f->ctas) r = interval_at(l->turn);
-    else if (op && depth) r = in_its_type(op, of_op(f, op, rank, depth - 1));
-    *n = (TreeNumber){turn, r}; /* of a CTA that is alone it may have been asked as that of any */
+    bool fixed = op && (op->op == IR_SREG || op->op == IR_PARAM);
+    *moves = !fixed && f->defined[v - 1] > w.since;
+    Atom **all = &f->asked->atom[f->ctas == 1 || tree_same(f, v) ? f->ctas : w.rank][*moves];
+    if (*all == NULL) *all = arena_array(f->a, Atom, f->values);
+    return &(*all)[v - 1];
+}
+
+/* Between what it is in every CTA, in any turn. */
+static Poly unknown(const TreeFacts *f, TreeView w, const IrArg *arg, Interval r, int depth)
+{
+    bool moves, turning = f->asked->turning;
+    Atom *x = atom_of(f, w, arg->id, &moves);
+    f->asked->turning = false;
+    if (*x == 0 && (turning || w.rank != f->ctas || !w.whole)) r = range(f, arg, f->ctas, depth);
+    f->asked->turning = turning;
+    if (*x == 0) *x = domain_opaque(f->domain, "a value", r.lo, r.hi, 1, 0, moves ? DEP_LOOP | DEP_DATA : DEP_LAUNCH);
+    return poly_atom(f->domain, *x);
+}
+
+/* ---- conditions ---- */
+
+/* p where the condition q holds, 0 elsewhere: a condition counts once in a product. */
+static Poly guarded(Domain *d, Poly q, Poly p)
+{
+    Poly sum = poly_const(d, 0);
+    if (q.bad) return q;
+    for (uint32_t i = 0; i < q.n; i++) {
+        Poly x = p;
+        for (uint8_t k = 0; k < q.terms[i].natoms; k++)
+            x = poly_mul(d, poly_atom(d, q.terms[i].atoms[k]), domain_with(d, x, q.terms[i].atoms[k], poly_const(d, 1)));
+        sum = poly_add(d, sum, poly_mul(d, poly_const(d, q.terms[i].coef), x));
+    }
+    return sum;
+}
+
+static TreeSeen compared(uint32_t rel, Interval far)
+{
+    bool never[] = {far.lo > 0 || far.hi < 0, interval_is(far) && far.lo == 0, far.lo >= 0, far.lo > 0, far.hi <= 0, far.hi < 0};
+    bool always[] = {never[1], never[0], far.hi < 0, far.hi <= 0, far.lo > 0, far.lo >= 0};
+    return (TreeSeen){.is = POLY_UNKNOWN, .range = {always[rel], !never[rel]}};
+}
+
+static TreeSeen picked(Domain *d, const TreeSeen *when, const TreeSeen *x, const TreeSeen *y, bool whole)
+{
+    if (interval_is(when->range)) return when->range.lo ? *x : *y;
+    Poly p = whole ? POLY_UNKNOWN : poly_add(d, guarded(d, when->is, x->is), poly_sub(d, y->is, guarded(d, when->is, y->is)));
+    return (TreeSeen){.is = p, .range = interval_hull(x->range, y->range)};
+}
+
+/* ---- ops ---- */
+
+static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
+{
+    Domain *d = f->domain;
+    const TreeLoop *l = op->op == IR_LOOP ? &f->loops.v[f->at[f->defined[op->dst - 1] - 1].loop - 1] : NULL;
+    if (l && l->turning && f->asked->turning) return (TreeSeen){.is = poly_const(d, l->turn), .range = interval_at(l->turn)};
+    const IrArg none = {.kind = IRA_IMM}, n = {.kind = IRA_IMM, .imm = l ? 0 : ir_find(op, IRK_N)->imm};
+    const TreeSeen from = *operand(f, w, l ? ir_find(op, IRK_A) : &none, depth), to = *operand(f, w, l ? ir_find(op, IRK_B) : &n, depth);
+    bool moves;
+    Atom *x = atom_of(f, w, op->dst, &moves);
+    if (*x == 0) *x = domain_index(d, "an index", from.is, poly_sub(d, to.is, from.is), moves ? DEP_LOOP : DEP_LAUNCH);
+    Interval last = interval_add(to.range, interval_at(-1)); /* of one without turns any number is right */
+    return (TreeSeen){.is = poly_add(d, from.is, poly_atom(d, *x)), .range = {from.range.lo, last.hi > from.range.lo ? last.hi : from.range.lo}};
+}
+
+/* Of two integers. */
+static Poly of_bits(Domain *d, const IrOp *op, Poly x, Poly y)
+{
+    int64_t k;
+    bool number = poly_is_const(y, &k) && k >= 0 && k < INT32_MAX;
+    if (number && op->op == IR_AND && (k & (k + 1)) == 0) return poly_mod(d, x, poly_const(d, k + 1));
+    if (number && op->op == IR_SHL && k < 31) return poly_mul(d, x, poly_const(d, INT64_C(1) << k));
+    if (number && op->op == IR_SHR && k < 31) return poly_div(d, x, poly_const(d, INT64_C(1) << k));
+    return POLY_UNKNOWN;
+}
+
+/* 1 - x, x y, x + y - x y: conditions are 0 or 1. */
+static Poly of_conditions(Domain *d, const IrOp *op, Poly x, Poly y)
+{
+    if (op->op == IR_NOT) return poly_sub(d, poly_const(d, 1), x);
+    if (op->op == IR_XOR) return POLY_UNKNOWN;
+    Poly both = guarded(d, x, y);
+    return op->op == IR_AND ? both : poly_sub(d, poly_add(d, x, y), both);
+}
+
+typedef Poly Combine(Domain *, Poly, Poly);
+
+static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
+{
+    static Combine *const OPS[IR_OP_COUNT] = {
+        [IR_ADD] = poly_add, [IR_SUB] = poly_sub, [IR_MUL] = poly_mul, [IR_DIV] = poly_div, [IR_MOD] = poly_mod, [IR_MIN] = poly_min, [IR_MAX] = poly_max,
+    };
+    TreeSeen r = {.is = POLY_UNKNOWN, .range = op->type == IR_PRED ? BIT : UNBOUNDED};
+    if (op->op == IR_LOOP || op->op == IR_LANES) return of_index(f, w, op, depth);
+    if (op->op == IR_SREG) r.range = of_register(f, ir_find(op, IRK_REG)->id, w.rank);
+    if (op->op == IR_PARAM) r.range = of_launch(f, ir_find(op, IRK_EXPR)->id);
+    if (op->op == IR_GET) r.range = of_variable(f, ir_find(op, IRK_VAR)->id, depth);
+    if (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return r;
+    const IrArg *b = ir_find(op, IRK_B);
+    const TreeSeen x = *operand(f, w, ir_find(op, IRK_A), depth), y = b ? *operand(f, w, b, depth) : x;
+    if (op->op == IR_CONST || op->op == IR_CVT) return x;
+    if (op->op == IR_CMP) return compared(ir_find(op, IRK_REL)->id, interval_add(x.range, interval_neg(y.range)));
+    if (op->op == IR_SEL) return picked(f->domain, operand(f, w, ir_find(op, IRK_COND), depth), &x, &y, w.whole);
+    bool ring = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL;
+    r.wraps = ring && (x.wraps || y.wraps);
+    if (!ring && (x.wraps || y.wraps)) r.is = POLY_UNKNOWN;
+    else if (op->type == IR_PRED) r.is = of_conditions(f->domain, op, x.is, y.is);
+    else if (op->op == IR_NOT) r.is = poly_sub(f->domain, poly_const(f->domain, -1), x.is);
+    else r.is = OPS[op->op] ? OPS[op->op](f->domain, x.is, y.is) : of_bits(f->domain, op, x.is, y.is);
+    if (op->op != IR_NOT) r.range = interval_of((LxOp)IR_LX_OPS[op->op], x.range, y.range);
     return r;
 }
 
+/* What was found where it is looked at from there. */
+static TreeSeen *seen(const TreeFacts *f, TreeView w)
+{
+    TreeAsked *q = f->asked;
+    for (uint32_t i = 0; i < q->seen.n; i++)
+        if (q->seen.v[i].at.rank == w.rank && q->seen.v[i].at.since == w.since && q->seen.v[i].at.whole == w.whole) return q->seen.v[i].value;
+    vec_push(f->a, &q->seen, ((TreeValues){w, arena_array(f->a, TreeSeen, f->values)}));
+    return q->seen.v[q->seen.n - 1].value;
+}
+
+/* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
+static const TreeSeen *operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth)
+{
+    if (f->ctas == 1) w.rank = f->ctas; /* a CTA that is alone is any */
+    TreeSeen *s = arg->kind == IRA_VAL ? &seen(f, w)[arg->id - 1] : arena_new(f->a, TreeSeen), r;
+    const IrOp *op = arg->kind == IRA_VAL ? tree_definition(f, arg->id) : NULL;
+    uint32_t turn = f->asked->turning ? f->asked->turns + 1 : 1;
+    if (s->turn == turn) return s;
+    *s = r = (TreeSeen){turn, POLY_UNKNOWN, UNBOUNDED, false};
+    if (arg->kind == IRA_IMM) r.is = poly_const(f->domain, arg->imm);
+    if (op && depth) r = of_op(f, w, op, depth - 1);
+    Interval is = domain_interval(f->domain, r.is);
+    if (is.lo > r.range.lo) r.range.lo = is.lo;
+    if (is.hi < r.range.hi) r.range.hi = is.hi;
+    r.wraps |= op && may_wrap(op, r.range);
+    if (r.wraps) r.range = UNBOUNDED;
+    if (interval_is(r.range)) r.is = poly_const(f->domain, r.range.lo);
+    if (r.is.bad && arg->kind == IRA_VAL) r.is = unknown(f, w, arg, r.range, depth), r.wraps = false;
+    r.turn = turn;
+    *s = r;
+    return s;
+}
+
+Atom tree_index(const TreeFacts *f, IrVal v, TreeView w)
+{
+    bool moves;
+    operand(f, w, &(IrArg){.kind = IRA_VAL, .id = v}, DEPTH);
+    return *atom_of(f, w, v, &moves);
+}
+
+Poly tree_value(const TreeFacts *f, TreeView w, const IrArg *arg)
+{
+    return operand(f, w, arg, DEPTH)->is;
+}
+
+/* Of what is nothing where it has no bytes "it has bytes" always holds. */
+static Poly where(const TreeFacts *f, Poly p, const IrArg *pred, IrVal bytes, TreeView w, int depth)
+{
+    const IrOp *op = pred->kind == IRA_VAL ? tree_definition(f, pred->id) : NULL;
+    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
+    if (op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0) return p;
+    if (op && depth && op->op == IR_AND) return where(f, where(f, p, a, bytes, w, depth - 1), b, bytes, w, depth - 1);
+    return guarded(f->domain, operand(f, w, pred, depth)->is, p);
+}
+
+Poly tree_where(const TreeFacts *f, Poly p, IrVal pred, const IrArg *bytes, uint32_t rank)
+{
+    if (pred == 0) return p;
+    return where(f, p, &(IrArg){.kind = IRA_VAL, .id = pred}, bytes && bytes->kind == IRA_VAL ? bytes->id : 0, tree_at(rank), DEPTH);
+}
+
+/* ---- numbers ---- */
+
 Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
 {
-    return operand(f, x, rank, DEPTH);
+    return range(f, x, rank, DEPTH);
 }
 
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out)
 {
-    Interval r = operand(f, arg, rank, DEPTH);
+    Interval r = range(f, arg, rank, DEPTH);
     *out = r.lo;
     return interval_is(r);
 }
@@ -148,150 +276,17 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
     if (op->guard.pred == 0) return WHEN_ALWAYS;
-    Interval r = range_of(f, op->guard.pred, rank, DEPTH);
+    Interval r = range(f, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, rank, DEPTH);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
 
-/* ---- polynomials ---- */
-
-/* The value as that CTA has it: those that are not the same in all are numbered anew. */
-static IrVal named(const TreeFacts *f, IrVal v, uint32_t rank)
+bool tree_made_within(const TreeFacts *f, Poly p, uint32_t loop)
 {
-    return rank == f->ctas || f->ctas == 1 || tree_same(f, v) ? v : v + (rank + 1) * f->values;
-}
-
-IrVal tree_plain(const TreeFacts *f, IrVal v)
-{
-    return (v - 1) % f->values + 1;
-}
-
-static void add_term(TreePoly *p, const TreeTerm *t, int64_t k)
-{
-    uint32_t i = 0;
-    while (i < p->n && (p->t[i].n != t->n || memcmp(p->t[i].v, t->v, t->n * sizeof *t->v) != 0)) i++;
-    if (i == TREE_TERMS || __builtin_mul_overflow(t->k, k, &k)) {
-        p->lost = true;
-        return;
+    bool any = false;
+    for (uint32_t v = 0; v < f->values && !any; v++) {
+        bool within = f->defined[v] > loop && f->defined[v] <= f->at[loop].end;
+        for (uint32_t r = 0; r <= f->ctas && within && !any; r++)
+            any = f->asked->atom[r][0] && f->asked->atom[r][0][v] && domain_mentions(f->domain, p, f->asked->atom[r][0][v]);
     }
-    if (i == p->n) p->t[p->n++] = *t, p->t[i].k = 0;
-    p->lost |= __builtin_add_overflow(p->t[i].k, k, &p->t[i].k);
-    if (p->t[i].k == 0) p->t[i] = p->t[--p->n];
-}
-
-void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k)
-{
-    p->lost |= q->lost;
-    for (uint32_t i = 0; i < q->n; i++) add_term(p, &q->t[i], k);
-}
-
-bool tree_multiple(const TreePoly *p, int64_t k)
-{
-    bool all = !p->lost;
-    for (uint32_t i = 0; i < p->n; i++) all = all && p->t[i].k % k == 0;
-    return all;
-}
-
-const TreePoly TREE_ONE = {.n = 1, .t = {{.k = 1}}};
-
-/* p times a value; a condition counts once in a product. */
-static void times_value(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal v)
-{
-    tree_poly(r, 0);
-    r->lost = p->lost;
-    for (uint32_t i = 0; i < p->n; i++) {
-        TreeTerm t = p->t[i];
-        uint32_t at = 0;
-        while (at < t.n && t.v[at] < v) at++;
-        if (at < t.n && t.v[at] == v) {
-            r->lost |= f->k->value_types.v[tree_plain(f, v) - 1] != IR_PRED;
-        } else if (t.n == TREE_FACTORS) {
-            r->lost = true;
-        } else {
-            memmove(&t.v[at + 1], &t.v[at], (t.n++ - at) * sizeof *t.v);
-            t.v[at] = v;
-        }
-        add_term(r, &t, 1);
-    }
-}
-
-/* p where the condition holds, 0 elsewhere. Of what is nothing where it has no bytes "it has bytes" always holds. */
-static void where(const TreeFacts *f, TreePoly *r, const TreePoly *p, const IrArg *pred, IrVal bytes, uint32_t rank, int depth)
-{
-    int64_t k;
-    TreePoly q;
-    const IrOp *op = pred->kind == IRA_VAL ? tree_definition(f, pred->id) : NULL;
-    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
-    bool has_bytes = op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0;
-    if (tree_number(f, pred, rank, &k)) {
-        tree_copy(r, p);
-        if (k == 0) r->n = 0;
-    } else if (has_bytes) {
-        tree_copy(r, p);
-    } else if (op && depth && op->op == IR_AND) {
-        where(f, &q, p, a, bytes, rank, depth - 1);
-        where(f, r, &q, b, bytes, rank, depth - 1);
-    } else if (op && depth && op->op == IR_NOT) {
-        where(f, &q, p, a, 0, rank, depth - 1);
-        tree_copy(r, p);
-        tree_poly_add(r, &q, -1);
-    } else {
-        times_value(f, r, p, named(f, pred->id, rank));
-    }
-}
-
-void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank)
-{
-    if (pred == 0) tree_copy(r, p);
-    else where(f, r, p, &(IrArg){.kind = IRA_VAL, .id = pred}, bytes && bytes->kind == IRA_VAL ? bytes->id : 0, rank, DEPTH);
-}
-
-static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank, int depth)
-{
-    int64_t k;
-    if (tree_number(f, arg, rank, &k) || arg->kind != IRA_VAL) {
-        if (arg->kind != IRA_VAL) k = arg->imm, sum->lost |= arg->kind != IRA_IMM;
-        tree_poly_add(sum, p, k);
-        return;
-    }
-    const IrOp *op = tree_definition(f, arg->id);
-    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
-    TreePoly q;
-    tree_poly(&q, 0);
-    if (op && depth && op->op == IR_CVT && f->k->value_types.v[a->id - 1] != IR_PRED) {
-        add(f, sum, p, a, rank, depth - 1);
-    } else if (op && depth && (op->op == IR_ADD || op->op == IR_SUB)) {
-        add(f, sum, p, a, rank, depth - 1);
-        tree_poly_add(&q, p, op->op == IR_ADD ? 1 : -1);
-        add(f, sum, &q, b, rank, depth - 1);
-    } else if (op && depth && op->op == IR_MUL && b->kind == IRA_IMM) {
-        tree_poly_add(&q, p, b->imm);
-        add(f, sum, &q, a, rank, depth - 1);
-    } else if (op && depth && rank < f->ctas && op->op == IR_SEL) { /* b, and where the condition holds a instead of it */
-        tree_where(f, &q, p, ir_find(op, IRK_COND)->id, NULL, rank);
-        add(f, sum, p, b, rank, depth - 1);
-        add(f, sum, &q, a, rank, depth - 1);
-        TreePoly r;
-        tree_poly(&r, 0);
-        tree_poly_add(&r, &q, -1);
-        add(f, sum, &r, b, rank, depth - 1);
-    } else if (op && depth && rank < f->ctas && op->op == IR_CVT) {
-        tree_where(f, &q, p, a->id, NULL, rank);
-        tree_poly_add(sum, &q, 1);
-    } else {
-        times_value(f, &q, p, named(f, tree_uncast(f, arg->id), rank));
-        tree_poly_add(sum, &q, 1);
-    }
-}
-
-void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank)
-{
-    add(f, sum, p, arg, rank, DEPTH);
-}
-
-Interval tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
-{
-    Interval r = interval_at(0);
-    for (uint32_t i = 0; i < p->n; i++)
-        r = p->t[i].n > 1 ? UNBOUNDED : interval_add(r, interval_mul(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : interval_at(1), interval_at(p->t[i].k)));
-    return p->lost ? UNBOUNDED : r;
+    return any;
 }
