@@ -197,6 +197,14 @@ int64_t map_smem_bytes(const MapDesc *d)
     return times(box_rows(d), pitch);
 }
 
+/* Packed elements, and rows narrower than the swizzle's span, lie spread out. */
+int64_t map_copy_room(const MapDesc *d, int64_t halo)
+{
+    int64_t bytes = map_copy_bytes(d, halo), box = map_tx_bytes(d), room = map_smem_bytes(d), all;
+    if (box <= 0 || room <= box) return bytes;
+    return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
+}
+
 /* ---- the rules, one function per group ---- */
 
 static void check_target(MapCheck *c)

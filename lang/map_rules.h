@@ -122,6 +122,7 @@ int64_t map_tx_bytes(const MapDesc *d);
 /* The same of one copy with that wHalo: im2col_w brings as many pixels more, im2col_w128 four times as many, behind every 32. */
 int64_t map_copy_bytes(const MapDesc *d, int64_t halo);
 int64_t map_smem_bytes(const MapDesc *d);
+int64_t map_copy_room(const MapDesc *d, int64_t halo); /* .. that one copy with that wHalo occupies */
 /* Bytes of the swizzle span (0 without swizzle) and alignment at which its pattern starts (128 without: D01). */
 int swizzle_span(int map_swizzle);
 int swizzle_align(int map_swizzle);

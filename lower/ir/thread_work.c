@@ -30,9 +30,38 @@ typedef struct Runs {
     Run v[RUNS];
 } Runs;
 
-static uint32_t size_of(const IrSide *s)
+uint32_t thr_element_bytes(const IrSide *s)
 {
     return elem_info((ElemType)s->type)->shared_bits / 8u;
+}
+
+ThrSide thr_side(const IrPlan *p, bool source)
+{
+    ThrSide x = {.s = source ? &p->src : &p->dst};
+    if (p->xform == IRX_SUM && source) {
+        x.extent[0] = p->parts;
+        x.pitch[0] = p->apart;
+        x.rank = 1;
+    }
+    for (uint32_t d = 0; d < p->rank; d++, x.rank++) {
+        x.extent[x.rank] = p->extent[d];
+        x.pitch[x.rank] = x.s->pitch[d];
+    }
+    if (p->xform != IRX_TRANSPOSE || source) return x;
+    x.extent[p->rank - 2] = p->extent[p->rank - 1];
+    x.extent[p->rank - 1] = p->extent[p->rank - 2];
+    return x;
+}
+
+int64_t thr_side_bytes(const ThrSide *x)
+{
+    int64_t end = thr_element_bytes(x->s);
+    for (uint32_t d = 0; d < x->rank; d++) {
+        int64_t last = (int64_t)x->extent[d] - 1, per = INT64_MAX;
+        if (d + 1 == x->rank && x->s->span) per = x->s->span / x->pitch[d];
+        end += last / per * x->s->panel + (last < per ? last : per - 1) * x->pitch[d];
+    }
+    return end;
 }
 
 uint32_t thr_swizzle_mask(uint8_t swizzle)
@@ -162,7 +191,7 @@ static void merge_digits(ThrPiece *q, uint32_t keep)
 /* Bytes per access: as many as the addresses are aligned to, at most 16. */
 static bool set_access(ThrPiece *q, const IrSide *s, int side, uint32_t elements)
 {
-    uint32_t row = elements * size_of(s), bytes = row < 16 ? row : 16;
+    uint32_t row = elements * thr_element_bytes(s), bytes = row < 16 ? row : 16;
     uint32_t align = s->align ? s->align : 128;
     if (row % bytes || (bytes & (bytes - 1))) return false;
     q->bytes[side] = (uint8_t)bytes;
@@ -184,7 +213,7 @@ static bool rotated_access(const IrPlan *p, ThrPiece *q)
 {
     for (int s = 0; s < THR_SIDES; s++) {
         const IrSide *side = s == THR_SRC ? &p->src : &p->dst;
-        q->bytes[s] = (uint8_t)(size_of(side) * (side->global ? q->wide : 1));
+        q->bytes[s] = (uint8_t)(thr_element_bytes(side) * (side->global ? q->wide : 1));
         q->access[s] = side->global ? 1 : q->wide;
         q->rows[s] = 1;
     }
@@ -202,11 +231,11 @@ static bool finish(const IrPlan *p, ThrPiece *q, uint32_t keep)
         uint32_t blocks = q->units / 8;
         q->matrices = blocks % 4 == 0 ? 4 : blocks % 2 == 0 ? 2 : 1;
         q->rows[THR_SRC] = q->rows[THR_DST] = 1;
-        return set_access(q, &p->src, THR_SRC, 16 / size_of(&p->src)) &&
-               set_access(q, &p->dst, THR_DST, 16 / size_of(&p->dst));
+        return set_access(q, &p->src, THR_SRC, 16 / thr_element_bytes(&p->src)) &&
+               set_access(q, &p->dst, THR_DST, 16 / thr_element_bytes(&p->dst));
     }
     bool crossed = q->method == THR_BLOCK;
-    if (p->xform == IRX_SUM && p->apart % (q->wide * size_of(&p->src) < 16 ? q->wide * size_of(&p->src) : 16)) return false;
+    if (p->xform == IRX_SUM && p->apart % (q->wide * thr_element_bytes(&p->src) < 16 ? q->wide * thr_element_bytes(&p->src) : 16)) return false;
     q->rows[THR_SRC] = crossed ? q->tall : 1;
     q->rows[THR_DST] = crossed ? q->wide : 1;
     return (p->xform == IRX_FILL || set_access(q, &p->src, THR_SRC, q->wide)) &&
@@ -254,7 +283,7 @@ static IrPlan flatten(const IrPlan *plan)
 /* The elements of words that are cut. */
 static bool cut_piece(const IrPlan *p, const ThrPiece *words, ThrPiece *q)
 {
-    int64_t size = size_of(&p->src);
+    int64_t size = thr_element_bytes(&p->src);
     *q = (ThrPiece){.method = THR_ROTATED, .wide = 1, .tall = 1, .skew_by = -1, .skewed = -1, .run = words->run};
     add_digit(q, &(ThrDigit){THR_CUTS * p->wide, {size, size}});
     outer_digits(p, q, 1);
@@ -277,7 +306,7 @@ static bool vector_pieces(const IrPlan *plan, ThrWork *out)
     for (uint32_t i = 0; i < runs.n; i++) {
         ThrPiece *q = &out->piece[out->n++];
         *q = (ThrPiece){.method = THR_VECTOR, .wide = (uint8_t)runs.v[i].width, .tall = 1, .skew_by = -1, .skewed = -1};
-        if (rotated && q->wide == p->wide) q->method = THR_ROTATED, q->run = runs.v[i].digit[0].n * p->wide * size_of(&p->src);
+        if (rotated && q->wide == p->wide) q->method = THR_ROTATED, q->run = runs.v[i].digit[0].n * p->wide * thr_element_bytes(&p->src);
         memcpy(q->start, runs.v[i].start, sizeof q->start);
         q->start[THR_SRC] += (x.extent - runs.v[i].width) * back;
         add_run(q, &runs.v[i], 0);
@@ -369,7 +398,7 @@ static bool transpose_pieces(const IrPlan *p, ThrWork *out)
 /* Blocks that the emitter can turn: what it does with parts of words, it does with all of a word's. */
 static bool block_fits(const IrPlan *p)
 {
-    uint32_t size = size_of(&p->src), least = size >= 4 ? 1 : 4 / size;
+    uint32_t size = thr_element_bytes(&p->src), least = size >= 4 ? 1 : 4 / size;
     bool same = p->src.type == p->dst.type, one = p->wide == 1 && p->tall == 1;
     if (p->deal > 32 || !power_of_two(p->deal > 1 ? p->deal : 1)) return false;
     if (p->method == THR_MATRIX)
@@ -381,7 +410,7 @@ static bool block_fits(const IrPlan *p)
 /* Each dimension has bits of its own in the places of the box. */
 static bool box_sane(const IrPlan *p, const IrSide *s)
 {
-    uint32_t least = size_of(s);
+    uint32_t least = thr_element_bytes(s);
     if (s->span || s->swizzle || s->align == 0 || p->xform != IRX_COPY || p->add) return false;
     for (uint32_t d = p->rank; d-- > 0; least = s->pitch[d] * p->extent[d]) {
         if (!power_of_two(s->pitch[d]) || s->pitch[d] < least || p->extent[d] > BOX_BYTES / s->pitch[d]) return false;
@@ -393,7 +422,7 @@ static bool box_sane(const IrPlan *p, const IrSide *s)
 static bool rotated_fits(const IrPlan *p)
 {
     const IrSide *far = p->src.global ? &p->src : &p->dst, *near = p->src.global ? &p->dst : &p->src;
-    uint32_t size = size_of(far), row = p->extent[p->rank - 1];
+    uint32_t size = thr_element_bytes(far), row = p->extent[p->rank - 1];
     return far->rows && far->global && !near->global && far->type == near->type && p->wide == thr_word_elements(size) && row / p->wide >= THR_CUTS &&
            p->tall == 1 && p->deal == 0 && near->pitch[p->rank - 1] == size && !near->swizzle && (near->span == 0 || row * size <= near->span);
 }
@@ -402,8 +431,8 @@ static bool side_sane(const IrPlan *p, const IrSide *s, uint32_t row)
 {
     uint32_t pitch = s->pitch[p->rank - 1];
     if (s->global && !box_sane(p, s)) return false;
-    if (s->type >= TYPE_COUNT || size_of(s) == 0 || s->swizzle > MAP_SWIZZLE_128B) return false;
-    if (pitch != size_of(s) && (s->span || row > 1)) return false;
+    if (s->type >= TYPE_COUNT || thr_element_bytes(s) == 0 || s->swizzle > MAP_SWIZZLE_128B) return false;
+    if (pitch != thr_element_bytes(s) && (s->span || row > 1)) return false;
     return s->span == 0 || (s->span % pitch == 0 && s->span >= pitch);
 }
 
@@ -420,7 +449,7 @@ static bool sane(const IrPlan *p)
         if (elements > UNITS_MAX) return false;
     }
     if (p->xform == IRX_REVERSE && (p->src.global || p->dst.global || p->src.type != p->dst.type)) return false;
-    if (p->xform == IRX_REVERSE && p->wide > 1 && p->wide * size_of(&p->src) < 4) return false; /* words are turned */
+    if (p->xform == IRX_REVERSE && p->wide > 1 && p->wide * thr_element_bytes(&p->src) < 4) return false; /* words are turned */
     if (p->xform == IRX_SUM && (p->src.global || p->dst.global || p->method != THR_VECTOR || p->parts == 0 || p->parts > THR_PARTS)) return false;
     if (!fill && !side_sane(p, &p->src, p->wide)) return false;
     if (!side_sane(p, &p->dst, crossed ? p->tall : p->wide)) return false;

@@ -58,6 +58,14 @@ typedef struct ThrWork {
     ThrPiece piece[THR_PIECES];
 } ThrWork;
 
+typedef struct ThrSide { /* of a plan, with its own extents; a sum's source has the dimension that is added along, too */
+    const IrSide *s;
+    uint32_t rank, extent[MAP_RANK + 1], pitch[MAP_RANK + 1];
+} ThrSide;
+uint32_t thr_element_bytes(const IrSide *s);
+ThrSide thr_side(const IrPlan *p, bool source);
+int64_t thr_side_bytes(const ThrSide *x); /* from the first element to behind the last one, as far as the pitches tell */
+
 /* The pieces of a plan by its method. False: the fields do not fit together. */
 bool threads_work(const IrPlan *p, ThrWork *out);
 

@@ -4,6 +4,7 @@
 #include "lang/map_rules.h"
 #include "lower/ir/ops.h"
 #include "lower/ir/tensor_memory.h"
+#include "lower/ir/thread_work.h"
 
 void tree_wrong(TreeFacts *f, uint32_t op, const char *what)
 {
@@ -64,45 +65,34 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
-/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory. */
 static void maps(TreeFacts *f)
 {
     f->map = arena_array(f->a, TreeMap, f->k->mf.maps.n);
     for (uint32_t i = 0; i < f->k->mf.maps.n; i++) {
         MapDesc d = manifest_map(&f->k->mf.maps.v[i]);
-        int64_t box = map_tx_bytes(&d), room = map_smem_bytes(&d);
-        bool spread = box > 0 && room > box, wide = map_is_wide(d.mode);
-        f->map[i] = (TreeMap){.bytes = {map_copy_bytes(&d, 0), wide ? map_copy_bytes(&d, 1) : 0}, .room = spread ? room : 1, .box = spread ? box : 1, .wide = wide};
+        f->map[i].wide = map_is_wide(d.mode);
+        for (int halo = 0; halo < 1 + f->map[i].wide; halo++) f->map[i].bytes[halo] = map_copy_bytes(&d, halo), f->map[i].room[halo] = map_copy_room(&d, halo);
     }
 }
 
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
-    int64_t room = map ? f->map[map->id].room : 1, box = map ? f->map[map->id].box : 1;
-    x->place.byte = ir_part(op, object, IRK_OFFSET);
-    if (size > 0) x->place.size = size / box * room + size % box * room / box;
-    else x->place.bytes = bytes, x->place.per = (room + box - 1) / box;
-    x->whole = size <= 0 && bytes == NULL;
+    const TreeMap *m = map && object->key != IRK_DESC ? &f->map[map->id] : NULL;
+    x->place = (TreePlace){.byte = ir_part(op, object, IRK_OFFSET), .size = size, .per = 1};
+    if (m) x->place.size = m->room[0], x->place.per = m->room[1] - m->room[0], x->place.bytes = m->wide ? ir_find(op, IRK_INFO) : NULL;
+    else if (size <= 0) x->place.size = 0, x->place.bytes = bytes, x->whole = bytes == NULL;
     tree_place(f, x);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
  * row as wide as its span. */
-static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
+static int64_t extent_of(const IrPlan *q, bool source)
 {
-    int64_t n = 0, inner = 0, row = s->span ? (int64_t)s->span : s->swizzle ? swizzle_span(s->swizzle) : 0;
-    if (row && s->align % row) return 0;
-    if (q->xform == IRX_SUM && !dst) n = (int64_t)(q->parts - 1) * q->apart;
-    for (unsigned i = 0; i < q->rank; i++) {
-        bool turned = q->xform == IRX_TRANSPOSE && dst && i + 2 >= q->rank;
-        uint32_t extent = q->extent[turned ? (q->rank - 1u) - (i + 2u - q->rank) : i];
-        if (i + 1 == q->rank) inner = (int64_t)(extent - 1) * s->pitch[i] + elem_info((ElemType)s->type)->shared_bits / 8;
-        else n += (int64_t)(extent - 1) * s->pitch[i];
-    }
-    if (row == 0) return n + inner;
-    int64_t panels = (inner + row - 1) / row;
-    return n + (panels - 1) * (s->span ? s->panel : row) + row;
+    ThrSide x = thr_side(q, source);
+    int64_t row = x.s->span ? (int64_t)x.s->span : swizzle_span(x.s->swizzle), bytes = thr_side_bytes(&x);
+    if (row == 0) return bytes;
+    return x.s->align % row ? 0 : (bytes + row - 1) / row * row;
 }
 
 /* ---- accesses ---- */
@@ -231,14 +221,14 @@ static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
     case IR_STS: add(f, i, rank, IRK_DST, BY_THREADS, true, IR_CELL_BYTES); break;
     case IR_ST_BULK: add(f, i, rank, IRK_DST, BY_THREADS, true, bytes_of(op)); break;
     case IR_THR_COPY:
-        add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false));
-        add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true));
+        add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, true));
+        add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false));
         break;
-    case IR_THR_LOAD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true)); break;
-    case IR_THR_STORE: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
-    case IR_THR_FILL: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
-    case IR_TC_LD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
-    case IR_TC_ST: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
+    case IR_THR_LOAD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
+    case IR_THR_STORE: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, true)); break;
+    case IR_THR_FILL: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
+    case IR_TC_LD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
+    case IR_TC_ST: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, true)); break;
     case IR_AWAIT: add_event(f, i, rank, OF_EVENT); break;
     case IR_BAR_ARRIVE:
     case IR_RELEASE: add_event(f, i, rank, OF_ARRIVAL); break;

@@ -140,8 +140,8 @@ typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
     bool turning;   /* one is */
 } TreeAsked;
 
-typedef struct TreeMap { /* what its copies count, without a halo and with one of a row, and so many times that they take in shared memory: room / box */
-    int64_t bytes[2], room, box;
+typedef struct TreeMap { /* what its copies count, and take in shared memory, without a halo and with one of a row */
+    int64_t bytes[2], room[2];
     bool wide;
 } TreeMap;
 

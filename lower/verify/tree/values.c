@@ -23,11 +23,11 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v)
     return v;
 }
 
-static const TreeSeen *operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth);
+static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth);
 
 static Interval range(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
 {
-    return operand(f, (TreeView){rank, UINT32_MAX, true}, arg, depth)->range;
+    return operand(f, (TreeView){rank, UINT32_MAX, true}, arg, depth).range;
 }
 
 /* ---- what is not taken apart ---- */
@@ -127,11 +127,11 @@ static TreeSeen compared(uint32_t rel, Interval far)
     return (TreeSeen){.is = POLY_UNKNOWN, .range = {always[rel], !never[rel]}};
 }
 
-static TreeSeen picked(Domain *d, const TreeSeen *when, const TreeSeen *x, const TreeSeen *y, bool whole)
+static TreeSeen picked(Domain *d, TreeSeen when, TreeSeen x, TreeSeen y, bool whole)
 {
-    if (interval_is(when->range)) return when->range.lo ? *x : *y;
-    Poly p = whole ? POLY_UNKNOWN : poly_add(d, guarded(d, when->is, x->is), poly_sub(d, y->is, guarded(d, when->is, y->is)));
-    return (TreeSeen){.is = p, .range = interval_hull(x->range, y->range)};
+    if (interval_is(when.range)) return when.range.lo ? x : y;
+    Poly p = whole ? POLY_UNKNOWN : poly_add(d, guarded(d, when.is, x.is), poly_sub(d, y.is, guarded(d, when.is, y.is)));
+    return (TreeSeen){.is = p, .range = interval_hull(x.range, y.range)};
 }
 
 /* ---- ops ---- */
@@ -142,7 +142,7 @@ static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int dep
     const TreeLoop *l = op->op == IR_LOOP ? &f->loops.v[f->at[f->defined[op->dst - 1] - 1].loop - 1] : NULL;
     if (l && l->turning && f->asked->turning) return (TreeSeen){.is = poly_const(d, l->turn), .range = interval_at(l->turn)};
     const IrArg none = {.kind = IRA_IMM}, n = {.kind = IRA_IMM, .imm = l ? 0 : ir_find(op, IRK_N)->imm};
-    const TreeSeen from = *operand(f, w, l ? ir_find(op, IRK_A) : &none, depth), to = *operand(f, w, l ? ir_find(op, IRK_B) : &n, depth);
+    const TreeSeen from = operand(f, w, l ? ir_find(op, IRK_A) : &none, depth), to = operand(f, w, l ? ir_find(op, IRK_B) : &n, depth);
     bool moves;
     Atom *x = atom_of(f, w, op->dst, &moves);
     if (*x == 0) *x = domain_index(d, "an index", from.is, poly_sub(d, to.is, from.is), moves ? DEP_LOOP : DEP_LAUNCH);
@@ -184,10 +184,10 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     if (op->op == IR_GET) r.range = of_variable(f, ir_find(op, IRK_VAR)->id, depth);
     if (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return r;
     const IrArg *b = ir_find(op, IRK_B);
-    const TreeSeen x = *operand(f, w, ir_find(op, IRK_A), depth), y = b ? *operand(f, w, b, depth) : x;
+    const TreeSeen x = operand(f, w, ir_find(op, IRK_A), depth), y = b ? operand(f, w, b, depth) : x;
     if (op->op == IR_CONST || op->op == IR_CVT) return x;
     if (op->op == IR_CMP) return compared(ir_find(op, IRK_REL)->id, interval_add(x.range, interval_neg(y.range)));
-    if (op->op == IR_SEL) return picked(f->domain, operand(f, w, ir_find(op, IRK_COND), depth), &x, &y, w.whole);
+    if (op->op == IR_SEL) return picked(f->domain, operand(f, w, ir_find(op, IRK_COND), depth), x, y, w.whole);
     bool ring = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL;
     r.wraps = ring && (x.wraps || y.wraps);
     if (!ring && (x.wraps || y.wraps)) r.is = POLY_UNKNOWN;
@@ -209,15 +209,16 @@ static TreeSeen *seen(const TreeFacts *f, TreeView w)
 }
 
 /* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
-static const TreeSeen *operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth)
+static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth)
 {
+    if (arg->kind == IRA_IMM) return (TreeSeen){.is = poly_const(f->domain, arg->imm), .range = interval_at(arg->imm)};
+    if (arg->kind != IRA_VAL) return (TreeSeen){.is = POLY_UNKNOWN, .range = UNBOUNDED};
     if (f->ctas == 1) w.rank = f->ctas; /* a CTA that is alone is any */
-    TreeSeen *s = arg->kind == IRA_VAL ? &seen(f, w)[arg->id - 1] : arena_new(f->a, TreeSeen), r;
-    const IrOp *op = arg->kind == IRA_VAL ? tree_definition(f, arg->id) : NULL;
+    TreeSeen *s = &seen(f, w)[arg->id - 1], r = {.is = POLY_UNKNOWN, .range = UNBOUNDED};
+    const IrOp *op = tree_definition(f, arg->id);
     uint32_t turn = f->asked->turning ? f->asked->turns + 1 : 1;
-    if (s->turn == turn) return s;
-    *s = r = (TreeSeen){turn, POLY_UNKNOWN, UNBOUNDED, false};
-    if (arg->kind == IRA_IMM) r.is = poly_const(f->domain, arg->imm);
+    if (s->turn == turn) return *s;
+    *s = (TreeSeen){turn, r.is, r.range, false};
     if (op && depth) r = of_op(f, w, op, depth - 1);
     Interval is = domain_interval(f->domain, r.is);
     if (is.lo > r.range.lo) r.range.lo = is.lo;
@@ -225,10 +226,9 @@ static const TreeSeen *operand(const TreeFacts *f, TreeView w, const IrArg *arg,
     r.wraps |= op && may_wrap(op, r.range);
     if (r.wraps) r.range = UNBOUNDED;
     if (interval_is(r.range)) r.is = poly_const(f->domain, r.range.lo);
-    if (r.is.bad && arg->kind == IRA_VAL) r.is = unknown(f, w, arg, r.range, depth), r.wraps = false;
+    if (r.is.bad) r.is = unknown(f, w, arg, r.range, depth), r.wraps = false;
     r.turn = turn;
-    *s = r;
-    return s;
+    return *s = r;
 }
 
 Atom tree_index(const TreeFacts *f, IrVal v, TreeView w)
@@ -240,7 +240,7 @@ Atom tree_index(const TreeFacts *f, IrVal v, TreeView w)
 
 Poly tree_value(const TreeFacts *f, TreeView w, const IrArg *arg)
 {
-    return operand(f, w, arg, DEPTH)->is;
+    return operand(f, w, arg, DEPTH).is;
 }
 
 /* Of what is nothing where it has no bytes "it has bytes" always holds. */
@@ -250,7 +250,7 @@ static Poly where(const TreeFacts *f, Poly p, const IrArg *pred, IrVal bytes, Tr
     const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
     if (op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0) return p;
     if (op && depth && op->op == IR_AND) return where(f, where(f, p, a, bytes, w, depth - 1), b, bytes, w, depth - 1);
-    return guarded(f->domain, operand(f, w, pred, depth)->is, p);
+    return guarded(f->domain, operand(f, w, pred, depth).is, p);
 }
 
 Poly tree_where(const TreeFacts *f, Poly p, IrVal pred, const IrArg *bytes, uint32_t rank)

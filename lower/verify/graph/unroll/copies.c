@@ -76,16 +76,7 @@ static Form with_halo(Verifier *v, const MapDesc *d, int64_t (*bytes)(const MapD
     return halo ? form_add(&v->f, box, bytes(d, 1) - bytes(d, 0), halo) : box;
 }
 
-/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: a box takes more there than the
- * copy counts. */
-static int64_t spread(const MapDesc *d, int64_t halo)
-{
-    int64_t bytes = map_copy_bytes(d, halo), box = map_tx_bytes(d), room = map_smem_bytes(d), all;
-    if (box <= 0 || room <= box) return bytes;
-    return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
-}
-
-/* What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
+/* What lies between packed elements a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
 static uint8_t gap_of(const MapDesc *d)
 {
     int64_t box = map_tx_bytes(d), room = map_smem_bytes(d), unit = GAP_UNIT * map_global_bits(d->type) / 8;
@@ -316,7 +307,7 @@ static bool in_box(Verifier *v, Copy *c)
     MapDesc d = manifest_map(c->map);
     const IrArg *info = map_is_wide(c->map->mode) ? verify_arg(v, c->op, IRK_INFO) : NULL; /* wHalo comes first */
     Form halo = info ? run_value(v, info) : 0, box = with_halo(v, &d, map_copy_bytes, halo);
-    c->room = with_halo(v, &d, spread, halo);
+    c->room = with_halo(v, &d, map_copy_room, halo);
     c->gap = gap_of(&d);
     if (box && (box == c->bytes || (form_le(&v->f, box, c->bytes) && form_le(&v->f, c->bytes, box)))) return true;
     verify_refuse(v, E0659, c->op, "the box of map %s has %s bytes; the copy counts %s", c->map->name,

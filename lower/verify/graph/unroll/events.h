@@ -8,6 +8,7 @@
 #ifndef LOWER_VERIFY_GRAPH_EVENTS_H
 #define LOWER_VERIFY_GRAPH_EVENTS_H
 
+#include "lower/ir/thread_work.h"
 #include "lower/verify/graph/values/forms.h"
 
 typedef struct Value {
@@ -94,9 +95,8 @@ typedef struct Site { /* of an access, in one run */
     bool write;
     bool vague; /* it stands for several ops, or for all turns of a loop that the launch bounds */
 } Site;
-typedef struct Side { /* of a plan, with its own extents */
-    const IrSide *s;
-    uint32_t rank, extent[MAP_RANK + 1], pitch[MAP_RANK + 1]; /* of sums, with the dimension that is added along */
+typedef struct Side { /* of a plan: */
+    ThrSide is;
     Form part; /* where it begins, if that tells which bytes of a swizzle's pattern are its own */
 } Side;
 typedef struct Access { /* to bytes of a buffer, or to global memory */

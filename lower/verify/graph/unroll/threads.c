@@ -3,6 +3,7 @@
 
 #include "lang/lang.h"
 #include "lower/ir/tensor_memory.h"
+#include "lower/ir/thread_work.h"
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
@@ -25,59 +26,23 @@ static void access(Verifier *v, uint32_t op, Bytes at, bool write, Form guard, E
     access_add(v, a);
 }
 
-static uint32_t elem_bytes(uint32_t type)
-{
-    return (elem_info((ElemType)type)->shared_bits + 7u) / 8u;
-}
-
-static Side side_of(const IrPlan *p, bool source)
-{
-    Side x = {.s = source ? &p->src : &p->dst};
-    if (p->xform == IRX_SUM && source) {
-        x.extent[0] = p->parts;
-        x.pitch[0] = p->apart;
-        x.rank = 1;
-    }
-    for (uint32_t d = 0; d < p->rank; d++, x.rank++) {
-        x.extent[x.rank] = p->extent[d];
-        x.pitch[x.rank] = x.s->pitch[d];
-    }
-    if (p->xform != IRX_TRANSPOSE || source) return x;
-    x.extent[p->rank - 2] = p->extent[p->rank - 1];
-    x.extent[p->rank - 1] = p->extent[p->rank - 2];
-    return x;
-}
-
-/* The bytes from the first element of a side to behind its last one, as far as the pitches tell. */
-static int64_t side_bytes(const Side *x)
-{
-    const IrSide *s = x->s;
-    int64_t end = elem_bytes(s->type);
-    for (uint32_t d = 0; d < x->rank; d++) {
-        int64_t last = (int64_t)x->extent[d] - 1, per = INT64_MAX;
-        if (d + 1 == x->rank && s->span) per = s->span / x->pitch[d];
-        end += last / per * s->panel + (last < per ? last : per - 1) * x->pitch[d];
-    }
-    return end;
-}
-
-static bool same_bytes(const Side *x, const Side *y)
+static bool same_bytes(const ThrSide *x, const ThrSide *y)
 {
     const IrSide *s = x->s, *t = y->s;
-    return x->rank == y->rank && x->part == y->part && s->type == t->type && s->swizzle == t->swizzle && s->span == t->span &&
+    return x->rank == y->rank && s->type == t->type && s->swizzle == t->swizzle && s->span == t->span &&
            s->panel == t->panel && memcmp(x->extent, y->extent, x->rank * sizeof *x->extent) == 0 &&
            memcmp(x->pitch, y->pitch, x->rank * sizeof *x->pitch) == 0;
 }
 
 /* One number for all that leave the same bytes out; 0 if the elements fill their range. */
-static uint32_t side_shape(Verifier *v, const Side *x)
+static uint32_t side_shape(Verifier *v, const ThrSide *x, Form part)
 {
-    int64_t bytes = elem_bytes(x->s->type);
+    int64_t bytes = thr_element_bytes(x->s);
     uint32_t i = 0;
     for (uint32_t d = 0; d < x->rank; d++) bytes *= x->extent[d];
-    if (bytes == side_bytes(x) && x->part == 0) return 0;
-    while (i < v->shapes.n && !same_bytes(&v->shapes.v[i], x)) i++;
-    if (i == v->shapes.n) vec_push(v->arena, &v->shapes, *x);
+    if (bytes == thr_side_bytes(x) && part == 0) return 0;
+    while (i < v->shapes.n && !(v->shapes.v[i].part == part && same_bytes(&v->shapes.v[i].is, x))) i++;
+    if (i == v->shapes.n) vec_push(v->arena, &v->shapes, ((Side){*x, part}));
     return i + 1;
 }
 
@@ -104,9 +69,9 @@ typedef struct Rows {
     uint32_t outer; /* how many dimensions */
 } Rows;
 
-static Rows rows_of(const Side *x)
+static Rows rows_of(const ThrSide *x)
 {
-    Rows r = {.piece = (int64_t)elem_bytes(x->s->type) * x->extent[x->rank - 1], .n = 1, .outer = x->rank - 1};
+    Rows r = {.piece = (int64_t)thr_element_bytes(x->s) * x->extent[x->rank - 1], .n = 1, .outer = x->rank - 1};
     for (; r.outer > 0; r.outer--) {
         int64_t n = x->extent[r.outer - 1], pitch = x->pitch[r.outer - 1];
         if (n == 1 || pitch == 0) continue; /* the same bytes each time */
@@ -127,13 +92,13 @@ static Rows rows_of(const Side *x)
 enum { ROWS_APART = 512 };
 
 /* Elements that do not fill their range: piece by piece, so that parts side by side cover a tile. */
-static void side_access(Verifier *v, uint32_t op, Side *x, Bytes at, bool write, Form guard, EventId e)
+static void side_access(Verifier *v, uint32_t op, const ThrSide *x, Bytes at, bool write, Form guard, EventId e)
 {
     const IrSide *s = x->s;
     int64_t outer = 1;
-    x->part = round_out(v, s, &at);
-    uint32_t shape = side_shape(v, x);
-    bool dense = x->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    Form part = round_out(v, s, &at);
+    uint32_t shape = side_shape(v, x, part);
+    bool dense = x->pitch[x->rank - 1] == thr_element_bytes(s) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
     Rows r = dense ? rows_of(x) : (Rows){0};
     for (uint32_t d = 0; d < r.outer; d++) outer *= x->extent[d];
     if (shape == 0 || !dense || outer > ROWS_APART) {
@@ -156,9 +121,9 @@ static void side_access(Verifier *v, uint32_t op, Side *x, Bytes at, bool write,
     }
 }
 
-static bool side_at(Verifier *v, uint32_t op, IrKey key, const Side *x, Form guard, Bytes *at)
+static bool side_at(Verifier *v, uint32_t op, IrKey key, const ThrSide *x, Form guard, Bytes *at)
 {
-    Form bytes = form_const(&v->f, side_bytes(x));
+    Form bytes = form_const(&v->f, thr_side_bytes(x));
     return verify_arg(v, op, key) == NULL || copy_bytes(v, op, key, v->now->rank, bytes, guard, at);
 }
 
@@ -167,7 +132,7 @@ static void plan(Verifier *v, uint32_t op, Form guard)
     const IrOp *o = v->ops[op];
     const IrPlan *p = &v->k->plans.v[ir_find(o, IRK_PLAN)->id];
     bool src = ir_find(o, IRK_SRC) != NULL, dst = ir_find(o, IRK_DST) != NULL;
-    Side in = side_of(p, true), out = side_of(p, false);
+    ThrSide in = thr_side(p, true), out = thr_side(p, false);
     Bytes from = {0}, to = {0};
     uint32_t threads = v->k->roles.v[v->now->role].warps * 32;
     if (p->threads != threads) {
