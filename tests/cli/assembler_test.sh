@@ -40,14 +40,49 @@ TILECC_PTXAS="$work/empty" expect 4 "/empty can't be started: Exec format error$
 rm -f empty
 only_files
 
-# What ends the compiler while its assembler runs leaves nothing either.
+# What ends the compiler while its assembler runs leaves nothing either; nor where its files must have names (sandbox.c).
 mkdir tmp
-printf '#!/bin/sh\nkill -9 $PPID\n' >kills
+: >kills
 chmod +x kills
-(TMPDIR="$work/tmp" TILECC_PTXAS="$work/kills" "$TILECC" --assembler=ptxas good.tile -o x.cubin) >/dev/null 2>&1
-[ $? = 137 ] || fail "the assembler does not end the compiler"
-rmdir tmp || fail "the assembler's files stay behind"
-rm -rf kills tmp
+nothing_left() { # the second process that removes may take a moment longer than the compiler
+    for wait in 0 0.1 1 5; do
+        sleep $wait
+        rmdir tmp 2>/dev/null && mkdir tmp && return
+    done
+    fail "$1: the assembler's files stay behind: $(ls -R tmp)"
+}
+sandbox=$BUILD/bin/sandbox
+ended() { # what runs the compiler
+    for signal in KILL TERM INT; do
+        printf '#!/bin/sh\nls "$TMPDIR" >names\nkill -%s $PPID\n' $signal >kills
+        (TMPDIR="$work/tmp" TILECC_PTXAS="$work/kills" "$@" "$TILECC" --assembler=ptxas good.tile -o x.cubin) >/dev/null 2>&1
+        [ $? -gt 128 ] || fail "$signal: the assembler does not end the compiler"
+        nothing_left "$signal"
+    done
+}
+ended env
+[ ! -s names ] || fail "files of the assembler have names"
+"$sandbox" "$TILECC" --version >/dev/null
+if [ $? != 77 ]; then
+    ended "$sandbox"
+    grep -q '^tilecc\.' names || fail "the sandbox has files in memory"
+    boxed() {
+        TMPDIR="$work/tmp" "$sandbox" "$@" -arch=sm_90a --assembler=ptxas good.tile -o x.cubin >out 2>err ||
+            fail "$*: $(cat err)"
+        [ ! -s err ] || fail "$*: $(cat err)"
+        cmp good.cubin x.cubin || fail "$*: another cubin"
+        rm x.cubin
+        nothing_left "$*"
+    }
+    "$TILECC" -arch=sm_90a --assembler=ptxas good.tile -o good.cubin || fail "no cubin"
+    boxed "$TILECC"
+    boxed sealed "$TILECC"
+    TMPDIR=/nonexistent "$sandbox" "$TILECC" --assembler=ptxas good.tile -o x.cubin 2>err
+    [ $? = 4 ] || fail "no folder: another exit code"
+    contains err '^tilecc: no folder for ptxas in /nonexistent: No such file or directory$'
+    rm good.cubin
+fi
+rm -rf kills tmp names
 only_files
 
 if [ -n "${TILECC_NVJITLINK:-}" ]; then
