@@ -200,7 +200,8 @@ bool define_number(const char *s, int64_t *out)
     if (base != 10) s += 2;
     if (!*s) return false;
     int64_t v = 0;
-    for (; *s; s++) {
+    for (const char *from = s; *s; s++) {
+        if (*s == '_' && s > from && s[-1] != '_' && s[1]) continue;
         static const char digits[] = "0123456789abcdef";
         char lower = *s >= 'A' && *s <= 'F' ? (char)(*s - 'A' + 'a') : *s;
         const char *d = strchr(digits, lower);

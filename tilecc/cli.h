@@ -105,6 +105,10 @@ bool finish_stdout(void);
 /* The nearest of n words, or NULL if none is near enough to be meant. */
 const char *nearest_word(const char *word, const char *const *words, size_t n);
 
+/* All n characters: digits as in programs (0x and 0b, single `_` between two; 010 is ten), behind `-` if negative; false:
+ * they are no such number, or none of 64 bits. */
+bool read_integer(const char *s, size_t n, int64_t *out);
+
 /* From malloc; without memory the program ends with EXIT_ENVIRONMENT. */
 void *must_alloc(size_t size);
 char *copy_text(const char *s, size_t n); /* n bytes and a 0 */

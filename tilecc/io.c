@@ -367,6 +367,30 @@ bool write_files(const OutFile *files, size_t n)
     return ok;
 }
 
+/* ---- numbers ---- */
+
+bool read_integer(const char *s, size_t n, int64_t *out)
+{
+    const char *end = s + n;
+    bool negative = n > 0 && *s == '-';
+    uint64_t v = 0, base = 10, most = negative ? UINT64_C(1) << 63 : INT64_MAX;
+    s += negative;
+    if (end - s > 2 && s[0] == '0' && strchr("xXbB", s[1])) {
+        base = (s[1] | 0x20) == 'x' ? 16 : 2;
+        s += 2;
+    }
+    if (s == end) return false;
+    for (const char *from = s; s < end; s++) {
+        static const char digits[] = "0123456789abcdef";
+        if (*s == '_' && s > from && s[-1] != '_' && s + 1 < end) continue;
+        const char *d = memchr(digits, *s >= 'A' && *s <= 'F' ? *s + 0x20 : *s, base);
+        if (!d || v > (most - (uint64_t)(d - digits)) / base) return false;
+        v = v * base + (uint64_t)(d - digits);
+    }
+    *out = negative && v ? -(int64_t)(v - 1) - 1 : (int64_t)v;
+    return true;
+}
+
 /* ---- did you mean ---- */
 
 /* Edits from a to b: insert, delete, replace, swap of neighbours. Words of an option table, so at most 63 letters. */

@@ -1,6 +1,5 @@
 #include "tilecc/run_args.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,15 +168,9 @@ int run_args_parse(RunArgs *a, const Program *program, const char *const *texts,
 
 static int suit_scalar(RunArg *a)
 {
-    char *end;
-    errno = 0;
-    long long v = strtoll(a->value, &end, 0);
-    if (a->typed || end == a->value || *end || errno) {
-        complain("%s: '%s' is a scalar (%s); it takes an integer", a->text, a->name, tile_type_name(a->param.type));
-        return EXIT_USAGE;
-    }
-    a->scalar = v;
-    return EXIT_OK;
+    if (!a->typed && read_integer(a->value, strlen(a->value), &a->scalar)) return EXIT_OK;
+    complain("%s: '%s' is a scalar (%s); it takes an integer of 64 bits", a->text, a->name, tile_type_name(a->param.type));
+    return EXIT_USAGE;
 }
 
 static int suit_tensor(const RunArg *a, bool saved)
@@ -376,11 +369,7 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
 {
     const char *s = a->extents[i];
     if (is_number(s)) {
-        char *end;
-        errno = 0;
-        long long v = strtoll(s, &end, 10);
-        *out = v;
-        if (!*end && !errno) return EXIT_OK;
+        if (read_integer(s, strlen(s), out)) return EXIT_OK;
         complain("%s: '%s' is no extent", a->text, s);
         return EXIT_USAGE;
     }

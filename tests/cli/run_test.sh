@@ -36,6 +36,33 @@ expect 2 "src=bf17.200,512.: there is no type 'bf17'; did you mean 'bf16'" run -
 expect 2 "there is no type 'quaternion'; types are u8, u16, .* bf16, .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
 expect 2 "src=5: 'src' is a tensor .bf16.M, N.., not a number: src=in.npy" run --device=sim good.tile src=5 'dst=bf16[M,N]:out.npy'
 expect 3 "can't read 'x\[1\].npy'" run --device=sim good.tile 'src=x[1].npy' 'dst=bf16[M,N]:out.npy'
+# Numbers are written as in programs, and all of an argument is the number.
+cat >at.tile <<'END'
+kernel at(y: global u8[M, 64], n: s32) {
+    shared t: u8[1, 64];
+    fill t = 1;
+    move t -> y[n, 0];
+}
+END
+expect 0 '' run --device=sim at.tile 'y=u8[20,64]:want.npy' n=10
+for n in 010 0xa 0XA 0b1010 1_0 0x0_a; do
+    expect 0 '' run --device=sim at.tile 'y=u8[0x1_4,64]:got.npy' n=$n
+    cmp -s want.npy got.npy || fail "n=$n is another number"
+done
+for n in ' 10' '10 ' +10 10u 1.5 1e1 0x 0b 0b2 0xg - -- 1__0 _10 10_ 9223372036854775808 -9223372036854775809 99999999999999999999; do
+    expect 2 "'n' is a scalar .s32.; it takes an integer of 64 bits$" run --device=sim at.tile 'y=u8[20,64]:got.npy' "n=$n"
+done
+for n in 2147483648 -2147483649 9223372036854775807 -9223372036854775808; do
+    expect 2 "E1109: .n. is $n, which does not fit s32" run --device=sim at.tile 'y=u8[20,64]:got.npy' "n=$n"
+done
+for n in 20x 0x 0b2 1__0 99999999999999999999; do
+    expect 2 "'$n' is no extent$" run --device=sim at.tile "y=u8[$n,64]:got.npy" n=1
+done
+for n in '2 0' -20 +20 1.5 ''; do
+    expect 2 "extents are numbers or sizes of the kernel" run --device=sim at.tile "y=u8[$n,64]:got.npy" n=1
+done
+rm -f at.tile want.npy got.npy
+
 # No more is read of a file than its header says, and nothing behind a wrong magic.
 expect 3 "'/dev/zero' is no .npy file" run --device=sim good.tile src=/dev/zero 'dst=bf16[M,N]:out.npy'
 expect 0 '' run --device=sim good.tile 'src=bf16[64,256]' 'dst=bf16[M,N]:in.npy'

@@ -178,7 +178,7 @@ contains found '^gather on "simulator" from 0: '
 expect 0 "$quietly" tune copy.tile:copy --most=16K -Wno-performance -o found --plot=off
 contains out '^\| M='
 [ "$(grep -c '^| M=' out)" -ge 2 ] || fail "sizes: $(cat out)"
-expect 0 "$quietly" tune copy.tile:copy M=64..256 'N=M / 2 + 32' -Wno-performance -o found --plot=off
+expect 0 "$quietly" tune copy.tile:copy M=0x40..2_56 'N=M / 0b10 + 032' -Wno-performance -o found --plot=off
 contains out '^\| M=256 \| 196608 \|'
 expect 0 "$quietly" tune copy.tile:copy M=64 N=64 -Wno-performance -o found --plot=off
 contains out '^\| - \|'
@@ -228,7 +228,9 @@ expect 2 'has 2 kernels' tune copy.tile M=64 -Wno-performance
 expect 2 "neither a size of kernel 'copy'" tune copy.tile:copy K=64 -Wno-performance
 expect 2 'a size is a number, a range' tune copy.tile:copy M=64..8 -Wno-performance
 expect 2 'a size is a number, a range' tune copy.tile:copy M=0 -Wno-performance
-expect 2 'a size is a number, a range' tune copy.tile:copy M=N -Wno-performance
+for size in N 64x 64..x 64.. ..64 64...128 +64 '64 ' 64..0x 1__6 99999999999999999999 1..99999999999999999999; do
+    expect 2 'a size is a number, a range' tune copy.tile:copy "M=$size" -Wno-performance
+done
 expect 2 '.most needs bytes' tune copy.tile:copy --most=64X
 expect 2 ".most needs bytes, such as 64K or 256M, not 'x'" tune copy.tile:copy --most=64K --most=x
 expect 2 'compiled already' tune x.ptx -o found

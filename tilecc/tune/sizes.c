@@ -76,11 +76,11 @@ static int64_t call(Extent *x, const char *name, size_t n)
 /* What the program calls a number. */
 static int64_t named(Extent *x, const char *name, size_t n)
 {
-    char text[64], *end;
+    char text[64];
     snprintf(text, sizeof text, "%.*s", (int)n, name);
     const char *value = n < sizeof text ? program_value(x->s->program, text) : NULL;
-    int64_t v = value ? strtoll(value, &end, 10) : 0;
-    x->wrong |= !value || *end;
+    int64_t v = 0;
+    x->wrong |= !value || !read_integer(value, strlen(value), &v);
     return fits(x, (double)v) ? v : 1;
 }
 
@@ -105,11 +105,15 @@ static int64_t term(Extent *x)
     if (eat(x, '-')) return inner(x, false);
     while (isalnum((unsigned char)*x->p) || *x->p == '_') x->p++;
     size_t n = (size_t)(x->p - from);
-    if (n && isdigit((unsigned char)*from)) return fits(x, strtod(from, NULL)) ? strtoll(from, NULL, 10) : 1;
+    int64_t v = 1;
+    if (n && isdigit((unsigned char)*from)) {
+        x->wrong |= !read_integer(from, n, &v);
+        return fits(x, (double)v) ? v : 1;
+    }
     if (n && eat(x, '(')) return call(x, from, n);
     size_t i = find_size(x->s, from, n);
     if (i == x->s->n) return named(x, from, n);
-    int64_t v = tune_value(x->s, i, x->point);
+    v = tune_value(x->s, i, x->point);
     return fits(x, (double)v) ? v : 1;
 }
 
@@ -286,11 +290,12 @@ static bool find_sizes(TuneSizes *s, const tile_kernel *k)
 /* "4096" or "64..65536". */
 static bool read_range(const char *text, TuneSize *z)
 {
-    char *end;
-    if (!isdigit((unsigned char)*text)) return false;
-    z->lo = z->hi = strtoll(text, &end, 10);
-    if (strncmp(end, "..", 2) == 0 && isdigit((unsigned char)end[2])) z->hi = strtoll(end + 2, &end, 10);
-    return !*end && z->lo >= !z->scalar && z->hi >= z->lo && z->hi <= INT64_C(1) << 40;
+    const char *dots = strstr(text, "..");
+    size_t n = dots ? (size_t)(dots - text) : strlen(text);
+    bool good = read_integer(text, n, &z->lo);
+    z->hi = z->lo;
+    if (good && dots) good = read_integer(dots + 2, strlen(dots + 2), &z->hi);
+    return good && z->lo >= !z->scalar && z->hi >= z->lo && z->hi <= INT64_C(1) << 40;
 }
 
 /* "ceil(H, 32)", of sizes that the kernel's signature names before this one. */
