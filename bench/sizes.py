@@ -5,8 +5,8 @@ and in a stream.
     python3 bench/sizes.py [--csv FILE] [--seconds N] [WORD ..]    movements whose name has one of the words; without words all
 
 Needs a GPU, PyTorch and the package in runtime/python. A row is a movement of a size (bytes that it reads, or of the tensor that it makes): 4 KB to 2 GB,
-a factor of 4 apart. Numbers are microseconds per launch. Graph: the least of three medians of replays of a graph of LAUNCHES launches (fewer where they are long), so that
-the host does not count and neighbours overlap as they may; buffers are the same for all launches of a row: small ones stay in the L2, for all alike.
+a factor of 4 apart. Numbers are microseconds per launch. Graph: the least of three medians of replays of a graph of 100 launches (fewer where they are long), which the GPU
+begins when the host has handed over all of it, so that neighbours overlap as they may; buffers are the same for all launches of a row: small ones stay in the L2, for all alike.
 Stream: the same launches one by one from Python, host time included. `best by ours` compares with the fastest of eager and compiled; the driver's copy
 moves as many bytes as the movement reads and writes, by 2. What ours gives is compared with what eager gives, all elements. --csv writes the
 rows to a file that bench/sizes_plot.py draws. Beyond --seconds nothing is compiled by torch.compile.
@@ -28,6 +28,7 @@ KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [4 * KB << 2 * i for i in range(10)] + [2 * GB]
 COLUMNS = ("movement", "shape", "bytes", "ours", "eager", "compiled", "memcpy", "ours_stream", "eager_stream", "compiled_stream", "memcpy_stream")
 bf16, f32 = torch.bfloat16, torch.float32
+SPIN = 1 << 19  # cycles
 TABLE = []
 MOVEMENTS = []
 
@@ -155,6 +156,7 @@ def pages(n):
 
 
 def graph_us(run, launches):
+    """Of a replay counts what the GPU takes: it spins until all is in its queue, however long the host is about launching a graph."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -165,17 +167,21 @@ def graph_us(run, launches):
     with torch.cuda.graph(graph, stream=side):
         for _ in range(launches):
             run()
-    medians = []
+    graph.replay()
+    medians, spin = [], SPIN
     for _ in range(3):
         times = []
-        for i in range(12 if launches > 4 else 5):
+        while len(times) < (9 if launches > 4 else 3):
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda._sleep(spin)
             start.record()
             graph.replay()
             stop.record()
+            if start.query():  # the host was late
+                spin = min(2 * spin, 1000 * SPIN)
+                continue
             stop.synchronize()
-            if i >= 2:
-                times.append(start.elapsed_time(stop) * 1e3 / launches)
+            times.append(start.elapsed_time(stop) * 1e3 / launches)
         medians.append(statistics.median(times))
     del graph
     return min(medians)
@@ -194,8 +200,8 @@ def stream_us(run, launches):
 
 
 def both(run, n):
-    launches = 20 if n <= 16 * MB else 8 if n <= 256 * MB else 3
-    return graph_us(run, launches), stream_us(run, max(launches, 3) * (5 if n <= 4 * MB else 1))
+    graph = 100 if n <= 4 * MB else 40 if n <= 16 * MB else 10 if n <= 256 * MB else 3
+    return graph_us(run, graph), stream_us(run, 100 if n <= 4 * MB else 20 if n <= 16 * MB else 8 if n <= 256 * MB else 3)
 
 
 def measure(make, n, moved, compile_too):
