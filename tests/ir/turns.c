@@ -1,4 +1,4 @@
-/* turns [--seed N] [--count N] [--refused N]: pairs of roles that count by numbers of the launch. Is none launched whose roles count otherwise?
+/* turns [--roles] [--seed N] [--count N] [--refused N]: pairs of roles that count by numbers of the launch. Is none launched whose roles count otherwise?
  *
  * Each program has two roles, one that fills a slot and one that gives it back, each in a loop (perhaps in another one) from one drawn
  * number below another: sums, minima, maxima, quotients and remainders of two scalars and a size, under facts of them. Mostly the second
@@ -7,6 +7,8 @@
  * here for a few thousand launches, all of a role's loops together: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
  * refuses it, or such launches are refused. Where they are alike the launch is not. Some pairs copy nothing: there the first role may be as
  * many turns ahead as there are slots.
+ *
+ * With --roles the programs are those of turns_draw.c, and turns_machine.c says what becomes of a launch: see turns.h.
  *
  * Prints how many were accepted, how many of the others turn alike in all of these launches, and how often each form was in programs that
  * are accepted; with --refused the first N of those others, too. Exit code: 0, 1 one was accepted in error (it is printed), 2 wrong use.
@@ -19,150 +21,24 @@
 
 #include "tile.h"
 #include "tilecc.h"
+#include "turns.h"
 
-typedef enum Kind { NUMBER, NAME, ADD, SUB, MUL, DIV, MOD, CEIL, MIN, MAX, SHL, SHR, AND, KINDS } Kind;
-static const char *const WORDS[KINDS] = {"number", "name", "+", "-", "*", "/", "%", "ceil", "min", "max", "<<", ">>", "&"};
-
-typedef struct Sum {
-    Kind kind;
-    int64_t n; /* number; which name */
-    const struct Sum *a, *b;
-} Sum;
-
-enum { NODES = 256, NAMES = 3, FACTS = 2 };
-static const char NAME_OF[NAMES] = "nmM";
-static Sum node[NODES];
-static int nodes;
-static uint64_t state;
 static long used[KINDS], all[KINDS];
-
-static int64_t some(int64_t n) /* 0 .. n - 1 */
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint64_t x = state ^ state >> 33;
-    return (int64_t)(x * UINT64_C(0x9E3779B97F4A7C15) >> 33) % n;
-}
-
-static int64_t pick(const int64_t *list, int64_t n)
-{
-    return list[some(n)];
-}
-#define PICK(...) pick((const int64_t[]){__VA_ARGS__}, (int64_t)(sizeof((const int64_t[]){__VA_ARGS__}) / 8))
-
-static const Sum *make(Kind k, int64_t n, const Sum *a, const Sum *b)
-{
-    if (nodes == NODES) abort();
-    node[nodes] = (Sum){k, n, a, b};
-    return &node[nodes++];
-}
-
-static const Sum *number(int64_t n)
-{
-    return make(NUMBER, n, NULL, NULL);
-}
-
-static const Sum *name(void)
-{
-    return make(NAME, some(NAMES), NULL, NULL);
-}
-
-static const Sum *op(Kind k, const Sum *a, const Sum *b)
-{
-    return make(k, 0, a, b);
-}
-
-static const Sum *draw(int depth)
-{
-    if (depth == 0 || some(5) == 0) return some(4) ? name() : number(PICK(0, 1, 2, 3, 4, 5, 8, -1, -2, -5, 20));
-    Kind k = (Kind)PICK(ADD, SUB, MIN, MAX, MIN, MAX, MUL, DIV, MOD, CEIL, ADD, SUB, SHL, SHR, AND);
-    const Sum *a = draw(depth - 1);
-    if (k == DIV || k == MOD || k == CEIL || k == MUL) return op(k, a, number(PICK(1, 2, 3, 4, 7, 8)));
-    if (k == SHL || k == SHR) return op(k, a, number(some(3)));
-    if (k == AND) return op(k, a, number(PICK(1, 3, 7)));
-    return op(k, a, draw(depth - 1));
-}
 
 /* Something near: the same for many numbers. */
 static const Sum *nearly(const Sum *a)
 {
     const Sum *far = number(PICK(2, 3, 6, 9, 12, 30));
     switch (some(7)) {
-    case 0: return op(MIN, a, draw(1));
-    case 1: return op(MAX, a, draw(1));
-    case 2: return op(some(2) ? ADD : SUB, a, op(some(2) ? DIV : MOD, name(), number(PICK(2, 3, 8, 64))));
+    case 0: return op(MIN, a, draw_sum(1));
+    case 1: return op(MAX, a, draw_sum(1));
+    case 2: return op(some(2) ? ADD : SUB, a, op(some(2) ? DIV : MOD, named((int)some(LAUNCH_NAMES)), number(PICK(2, 3, 8, 64))));
     case 3: return op(MIN, a, number(PICK(5, 9, 20, 60)));
-    case 4: return op(ADD, a, op(MAX, op(SUB, name(), far), number(0)));
-    case 5: return op(ADD, a, op(MIN, number(0), op(SUB, far, name())));
+    case 4: return op(ADD, a, op(MAX, op(SUB, named((int)some(LAUNCH_NAMES)), far), number(0)));
+    case 5: return op(ADD, a, op(MIN, number(0), op(SUB, far, named((int)some(LAUNCH_NAMES)))));
     default: return op(some(2) ? ADD : SUB, a, number(some(2)));
     }
 }
-
-static int64_t value(const Sum *s, const int64_t *names)
-{
-    if (s->kind == NUMBER) return s->n;
-    if (s->kind == NAME) return names[s->n];
-    int64_t a = value(s->a, names), b = value(s->b, names), q = b ? a / b - (a % b && (a < 0) != (b < 0)) : 0;
-    switch (s->kind) {
-    case ADD: return a + b;
-    case SUB: return a - b;
-    case MUL: return a * b;
-    case DIV: return q;
-    case MOD: return a - q * b;
-    case CEIL: return q + (a != q * b);
-    case MIN: return a < b ? a : b;
-    case MAX: return a > b ? a : b;
-    case SHL: return a * (INT64_C(1) << b);
-    case SHR: return a >= 0 ? a >> b : ~(~a >> b);
-    default: return a & b;
-    }
-}
-
-static void count_forms(const Sum *s, long *counts)
-{
-    counts[s->kind]++;
-    if (s->a) count_forms(s->a, counts), count_forms(s->b, counts);
-}
-
-typedef struct Text {
-    char s[4096];
-    size_t n;
-} Text;
-
-static void put(Text *t, const char *word)
-{
-    size_t n = strlen(word);
-    if (t->n + n + 1 > sizeof t->s) abort();
-    memcpy(t->s + t->n, word, n + 1);
-    t->n += n;
-}
-
-static void put_sum(Text *t, const Sum *s)
-{
-    char word[32];
-    bool call = s->kind == CEIL || s->kind == MIN || s->kind == MAX;
-    if (s->kind == NUMBER) snprintf(word, sizeof word, s->n < 0 ? "(%lld)" : "%lld", (long long)s->n);
-    else if (s->kind == NAME) snprintf(word, sizeof word, "%c", NAME_OF[s->n]);
-    else snprintf(word, sizeof word, "%s(", call ? WORDS[s->kind] : "");
-    put(t, word);
-    if (s->kind == NUMBER || s->kind == NAME) return;
-    put_sum(t, s->a);
-    snprintf(word, sizeof word, call ? ", " : " %s ", WORDS[s->kind]);
-    put(t, word);
-    put_sum(t, s->b);
-    put(t, ")");
-}
-
-typedef struct Fact {
-    const char *text;
-    bool (*holds)(int64_t n, int64_t m);
-} Fact;
-static bool n_0(int64_t n, int64_t m) { (void)m; return n >= 0; }
-static bool m_0(int64_t n, int64_t m) { (void)n; return m >= 0; }
-static bool n_5(int64_t n, int64_t m) { (void)m; return n >= 5; }
-static bool m_8(int64_t n, int64_t m) { (void)n; return m <= 8; }
-static bool n_m(int64_t n, int64_t m) { return n <= m; }
-static bool even(int64_t n, int64_t m) { (void)m; return n % 2 == 0; }
-static const Fact FACT[] = {{"n >= 0", n_0}, {"m >= 0", m_0}, {"n >= 5", n_5}, {"m <= 8", m_8}, {"n <= m", n_m}, {"n % 2 == 0", even}};
 
 typedef struct Pair {
     const Sum *from[2], *to[2];
@@ -181,10 +57,9 @@ static Pair draw_pair(void)
     if (p.shape != ALONE) p.slots = p.shape == SEVERAL ? (int)PICK(2, 2, 3, 4) : 1;
     p.rest = (int)PICK(LEFT, TAIL, TAIL, FULL);
     p.first = p.shape == SEVERAL && some(2);
-    nodes = 0;
-    for (int64_t i = 0, n = some(FACTS + 1); i < n; i++) p.fact[i] = &FACT[some((int64_t)(sizeof FACT / sizeof *FACT))];
-    p.from[0] = p.from[1] = some(5) < 2 ? number(0) : some(3) ? number(PICK(-20, -6, -4, -1, 1, 2, 5)) : draw(1);
-    p.to[0] = p.to[1] = draw((int)some(3));
+    for (int64_t i = 0, n = some(FACTS + 1); i < n; i++) p.fact[i] = draw_fact();
+    p.from[0] = p.from[1] = some(5) < 2 ? number(0) : some(3) ? number(PICK(-20, -6, -4, -1, 1, 2, 5)) : draw_sum(1);
+    p.to[0] = p.to[1] = draw_sum((int)some(3));
     int64_t how = some(10);
     if (p.shape == SEVERAL) {
         p.from[0] = p.from[1] = number(0);
@@ -193,7 +68,7 @@ static Pair draw_pair(void)
     }
     if (how < 6) p.to[1] = nearly(p.to[0]);
     else if (how < 8) p.from[1] = nearly(p.from[0]);
-    else if (how < 9) p.to[1] = draw(2);
+    else if (how < 9) p.to[1] = draw_sum(2);
     p.copies = some(4) != 0;
     return p;
 }
@@ -271,8 +146,7 @@ static int64_t turns_of(const Pair *p, int role, int64_t more, const int64_t *na
 static bool alike_at(const Pair *p, const int64_t *names)
 {
     bool ahead = p->shape == BEHIND_ONE;
-    for (int i = 0; i < FACTS && p->fact[i]; i++)
-        if (!p->fact[i]->holds(names[0], names[1])) return true;
+    if (!facts_hold(p->fact, names)) return true;
     if (p->within && names[1] <= 0) return true;
     int64_t more = turns_of(p, 0, 0, names) + ahead - turns_of(p, 1, ahead, names); /* slots that begin elsewhere are another matter */
     return more == 0 || (!p->copies && more > 0 && more * (p->within ? names[1] : 1) <= p->slots);
@@ -281,15 +155,8 @@ static bool alike_at(const Pair *p, const int64_t *names)
 typedef struct Found { /* of a program, in all launches */
     long differ, refused; /* .. in which the roles turn otherwise; which the launch refuses although they don't */
     bool in_error;        /* such a one is not refused */
-    int64_t names[NAMES]; /* of the last one that is said */
+    int64_t names[LAUNCH_NAMES]; /* of the last one that is said */
 } Found;
-
-static bool facts_hold(const Pair *p, const int64_t *names)
-{
-    bool hold = true;
-    for (int i = 0; i < FACTS && p->fact[i]; i++) hold &= p->fact[i]->holds(names[0], names[1]);
-    return hold;
-}
 
 /* args NULL: launches are not asked. */
 static void try_launch(const Pair *p, const int64_t *names, tile_args *args, Found *f)
@@ -307,7 +174,7 @@ static void try_launch(const Pair *p, const int64_t *names, tile_args *args, Fou
     tile_launch_facts facts;
     if (!bound) abort();
     bool ok = tile_launch_info(args, &facts, &err) == TILE_OK;
-    if (ok ? alike || f->in_error : !alike || !facts_hold(p, names)) return;
+    if (ok ? alike || f->in_error : !alike || !facts_hold(p->fact, names)) return;
     f->in_error |= ok;
     f->refused += !ok;
     memcpy(f->names, names, sizeof f->names);
@@ -317,9 +184,9 @@ static void try_launch(const Pair *p, const int64_t *names, tile_args *args, Fou
 static void try_launches(const Pair *p, tile_args *args, int step, Found *f)
 {
     static const int64_t values[] = {-9, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 20, 21, 25, 31, 33, 40, 61, 64, 65, 100, 130};
-    enum { N = sizeof values / sizeof *values };
-    for (int i = 0; i < N * N * N; i += step) {
-        int64_t names[NAMES] = {values[i % N], values[i / N % N], values[i / N / N]};
+    enum { MANY = sizeof values / sizeof *values };
+    for (int i = 0; i < MANY * MANY * MANY; i += step) {
+        int64_t names[LAUNCH_NAMES] = {values[i % MANY], values[i / MANY % MANY], values[i / MANY / MANY]};
         if (names[2] >= 0) try_launch(p, names, args, f);
     }
 }
@@ -351,7 +218,8 @@ int main(int argc, char **argv)
     long count = 300, print = 0, taken = 0, refused_alike = 0, wrong = 0, launches = 0;
     tile_device *device;
     tile_error err;
-    for (int i = 1; i < argc; i += 2) {
+    bool roles = argc > 1 && !strcmp(argv[1], "--roles");
+    for (int i = 1 + roles; i < argc; i += 2) {
         if (i + 1 == argc) return 2;
         if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
         else if (!strcmp(argv[i], "--count")) count = strtol(argv[i + 1], NULL, 10);
@@ -359,10 +227,15 @@ int main(int argc, char **argv)
         else return 2;
     }
     if (tile_device_open("sim", &device, &err)) return 2;
+    if (roles) {
+        int rc = turns_roles(seed, count, print, device);
+        tile_device_close(device);
+        return rc;
+    }
     for (long k = 0; k < count; k++) {
         static Text t;
         Found all_of = {0}, f = {0};
-        state = (seed + (uint64_t)k) * UINT64_C(0x2545F4914F6CDD1D) + 1;
+        sums_begin(seed + (uint64_t)k);
         t.n = 0;
         Pair p = draw_pair();
         put_pair(&t, &p);
@@ -384,6 +257,6 @@ int main(int argc, char **argv)
     tile_device_close(device);
     printf("%ld programs, %ld accepted, %ld of them in error; %ld refused that turn alike, and %ld launches of those accepted\n", count, taken, wrong,
            refused_alike, launches);
-    for (int k = 0; k < KINDS; k++) printf("  %-6s %6ld in all, %6ld in programs that are accepted\n", WORDS[k], all[k], used[k]);
+    for (int k = 0; k < EQ; k++) printf("  %-6s %6ld in all, %6ld in programs that are accepted\n", KIND_WORD[k], all[k], used[k]);
     return wrong != 0;
 }
