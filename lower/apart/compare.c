@@ -163,7 +163,7 @@ static void holds_of(Lower *L, Compared *c, const TensorAccess *a, int side)
 }
 
 /* What tells CTAs from each other is the same in one, but for iterations, which are its turns: also where numbers are made of it
- * (domain/numbers.c). */
+ * (domain/basis.c). */
 static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
 {
     for (int i = 0; i < a->nteam && c->pair.naxes < DOM_AXES_MAX; i++) {

@@ -120,10 +120,9 @@ const char *domain_text(Domain *d, Arena *a, Poly p);
  * domain_apart_teams proves that for team indices
  * t != t' the accesses A(t) and B(t') touch nothing together, whatever the other (loop) indices are. team[]: the atoms of
  * cta.x/y/z with more than one value (already without those whose range is the constant 1).
- * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; on each axis
- * sort by coefficient, extent <= c1, c1 * range1 <= c2, .. ; A and B must agree in their team part
- * and differ by a bounded rest. Indices of loops count as digits as well where that helps. On failure *why says, in
- * one sentence, which index or axis could not be separated. */
+ * Method: starts as sums of steps times numbers, the digits of indices among them; a number whose step is at least what the
+ * boxes and all other numbers span is the same for both (boxes.c). On failure *why says, in one sentence, which index or axis
+ * could not be separated. */
 enum { DOM_AXES_MAX = 48 };
 typedef struct DomAxis {
     const char *name;          /* "dimension 0"; NULL: a number */

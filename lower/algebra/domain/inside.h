@@ -5,9 +5,10 @@
  *   domain.c       atoms and facts
  *   prove.c        x >= 0, x % m == 0, extremes
  *   boxes.c        boxes that never overlap
- *   meet.c         what two that do say of the indices
+ *   basis.c        the numbers that their starts are sums of
+ *   values.c       what values these have where two boxes meet
  *   ties.c         what starts that are equal say then
- *   numbers.c      what several indices make, and starts are digits of
+ *   tell.c         why boxes may overlap
  *   loops.c        forms of an index; what is made while a loop runs
  *   show.c         text and launch expressions
  *
@@ -73,11 +74,11 @@ typedef struct Multiple { /* x % divisor == 0 */
     Poly divisor, x;
 } Multiple;
 
-typedef struct Turned { /* an index that stands for num modulo den; for num ^ (den - 1); for num, counted from its least value */
+typedef struct Made { /* an index that stands for num, counted from its least value; for num / den, too; for num modulo den */
     Poly num, den;
-    enum { TURNED_MODULO, TURNED_FLIP, TURNED_NOT } kind;
+    enum { MADE_NUMBER, MADE_QUOTIENT, MADE_REMAINDER } kind;
     Atom index;
-} Turned;
+} Made;
 
 struct Domain {
     Arena *arena;
@@ -89,7 +90,7 @@ struct Domain {
     Poly ge[FACTS_MAX]; /* each >= 0 */
     Multiple multiples[FACTS_MAX];
     Atom bucket[ATOM_BUCKETS];
-    VEC(Turned) turned;
+    VEC(Made) made;
 };
 
 static inline AtomInfo *atom_info(const Domain *d, Atom x)
@@ -149,15 +150,8 @@ bool prove_multiple(Domain *d, Poly divisor, Poly x);
 /* Greatest (max) or least value over all atoms that depend on more than `keep`. */
 bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out);
 
-/* Of a pair that meets: its axes at the values that its indices have then; and such as say more of the indices, for the
- * digit method. False where nothing is known. */
-bool pair_meets(Domain *d, Arena *a, const Runs *runs, const DomPair *p, DomPair *at, DomPair *aligned, bool *never);
 /* What those that meet have in common of the indices, by equal starts and by what holds for both, as axes; *never: they don't meet. */
 void ties(Domain *d, const DomPair *p, DomAxis *axis, int *naxes, bool *never);
 void runs_add(Domain *d, Runs *runs, Poly p); /* p >= 0, if there is room */
-/* Starts by numbers that several indices make, which are axes as well then. */
-void numbers(Domain *d, Arena *a, const Runs *runs, DomAxis *axis, int *naxes);
-Atom turned_index(Domain *d, Turned t, Poly count); /* the one that stands for it, of so many values */
-void add_turned(Domain *d, Arena *a, DomAxis *axis, int *naxes, const char *name, Poly num, Atom index);
 
 #endif
