@@ -495,7 +495,7 @@ static void across(Check *c)
         if (!tree_bytes(&c->f, i)) fail(c, TREE_BYTES, i, NULL, "it is not certain that as many bytes come as are announced");
     }
     for (uint32_t x = 0; x < c->f.access.n; x++) {
-        const TreeAccess *a = &c->f.access.v[x];
+        TreeAccess *a = &c->f.access.v[x];
         c->at = a->op;
         if (has_bytes(a) && !tree_inside(&c->f, a)) fail(c, TREE_INSIDE, a->ring, NULL, outside(c, a));
     }

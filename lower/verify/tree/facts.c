@@ -82,7 +82,6 @@ static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg
     x->place = (TreePlace){.byte = ir_part(op, object, IRK_OFFSET), .size = size, .per = 1};
     if (m) x->place.size = m->room[0], x->place.per = m->room[1] - m->room[0], x->place.bytes = m->wide ? ir_find(op, IRK_INFO) : NULL;
     else if (size <= 0) x->place.size = 0, x->place.bytes = bytes, x->whole = bytes == NULL;
-    tree_place(f, x);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a

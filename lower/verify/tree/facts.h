@@ -24,14 +24,15 @@ typedef enum AccessHow {
     OF_ARRIVAL  /* of no bytes either: the phase at which it counts, of an event or of a release, is over when all of them have come */
 } AccessHow;
 #define POLY_UNKNOWN ((Poly){.bad = true})
+typedef enum TreeLook { LOOK_RANGE /* no more */, LOOK_WHOLE /* what a condition picks is one number, with a range .. */, LOOK_SUMS /* .. or a sum */ } TreeLook;
 typedef struct TreeView { /* where values are looked at */
     uint32_t rank;  /* in that CTA; ctas: in any */
     uint32_t since; /* what is made behind that op, from 1, is another number for each of two accesses; UINT32_MAX: nothing is */
-    bool whole;     /* what a condition picks is one value, with a range, instead of sums */
+    TreeLook look;
 } TreeView;
-static inline TreeView tree_at(uint32_t rank) /* for sums */
+static inline TreeView tree_at(uint32_t rank)
 {
-    return (TreeView){rank, UINT32_MAX, false};
+    return (TreeView){rank, UINT32_MAX, LOOK_SUMS};
 }
 typedef struct TreeSeen { /* a value there; turn: from 1, when it was found */
     uint32_t turn;
@@ -60,7 +61,8 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool whole; /* anywhere in the slot */
     bool none;  /* surely no bytes */
     TreePlace place;       /* in tensor memory in each of its lanes, those of slots side by side */
-    Interval begins, ends; /* of that, in its CTA */
+    Poly start, extent;    /* of that, in its CTA .. */
+    Interval begins, ends; /* .. and between what */
     uint64_t lanes[2];     /* of tensor memory, a bit each */
 } TreeAccess;
 
@@ -252,9 +254,8 @@ Poly tree_where(const TreeFacts *f, Poly p, IrVal pred, const IrArg *bytes, uint
 Atom tree_index(const TreeFacts *f, IrVal index, TreeView at); /* of a loop */
 bool tree_made_within(const TreeFacts *f, Poly p, uint32_t loop); /* of what that loop makes anew in each iteration */
 
-void tree_place(const TreeFacts *f, TreeAccess *x); /* places.c: finds where it is */
-/* places.c: surely within its slot. */
-bool tree_inside(const TreeFacts *f, const TreeAccess *x);
+/* places.c: finds where it is: surely within its slot? */
+bool tree_inside(const TreeFacts *f, TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y);
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */

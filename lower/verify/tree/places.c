@@ -60,7 +60,7 @@ static Poly sum_of(const TreeFacts *f, TreeView w, int64_t first, const IrArg *x
 static void put(const TreeFacts *f, DomAxis *axis, int k, const TreeAccess *x, uint32_t since)
 {
     const TreePlace *p = &x->place;
-    TreeView w = {x->rank, since, true};
+    TreeView w = {x->rank, since, LOOK_WHOLE};
     axis->start[k] = sum_of(f, w, p->first, p->byte, p->slot, p->pitch);
     axis->extent[k] = sum_of(f, w, p->size, NULL, p->bytes, p->per);
 }
@@ -77,22 +77,29 @@ static Interval ends_of(const TreeFacts *f, const TreeAccess *x, bool to, Poly a
     return (Interval){r.lo > is.lo ? r.lo : is.lo, r.hi < is.hi ? r.hi : is.hi};
 }
 
-/* The CTA to whose slot it goes. */
-static Poly target_of(const TreeFacts *f, const TreeAccess *x, uint32_t since)
+/* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
+static const IrArg *target_of(const TreeFacts *f, const TreeAccess *x)
 {
-    const IrArg *to = x->how == TO_EVENT ? ir_find(tree_op(f, x->op), IRK_RANK) : NULL;
-    return to ? tree_value(f, (TreeView){x->rank, since, true}, to) : poly_const(f->domain, x->at);
+    return x->how == TO_EVENT ? ir_find(tree_op(f, x->op), IRK_RANK) : NULL;
 }
 
 enum { AXES = 2 };
 
 static int axes_of(const TreeFacts *f, DomAxis axis[AXES], const TreeAccess *x, const TreeAccess *y, uint32_t since)
 {
+    const IrArg *to[] = {target_of(f, x), target_of(f, y)};
+    const TreeAccess *of[] = {x, y};
+    int n = to[0] || to[1] ? AXES : 1;
+    Poly at[2];
     axis[0] = (DomAxis){.quiet = true};
-    put(f, &axis[0], 0, x, since);
-    put(f, &axis[0], 1, y, since);
-    if (f->ctas > 1) axis[1] = domain_number(f->domain, target_of(f, x, since), target_of(f, y, since));
-    return f->ctas > 1 ? AXES : 1;
+    for (int k = 0; k < 2; k++) {
+        TreeView w = {of[k]->rank, since, LOOK_WHOLE};
+        if (since == UINT32_MAX) axis[0].start[k] = of[k]->start, axis[0].extent[k] = of[k]->extent;
+        else put(f, &axis[0], k, of[k], since);
+        if (n == AXES) at[k] = to[k] ? tree_value(f, w, to[k]) : poly_const(f->domain, of[k]->at);
+    }
+    if (n == AXES) axis[1] = domain_number(f->domain, at[0], at[1]);
+    return n;
 }
 
 /* ---- apart ---- */
@@ -110,8 +117,8 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
 static bool exclusive(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
     int64_t k;
-    Poly one = tree_where(f, poly_const(f->domain, 1), tree_op(f, x->op)->guard.pred, NULL, x->rank);
-    return poly_is_const(tree_where(f, one, tree_op(f, y->op)->guard.pred, NULL, y->rank), &k) && k == 0;
+    IrVal a = tree_op(f, x->op)->guard.pred, b = tree_op(f, y->op)->guard.pred;
+    return a && b && a != b && poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, x->rank), b, NULL, y->rank), &k) && k == 0;
 }
 
 /* In the same iteration of all loops around both. */
@@ -167,9 +174,11 @@ static bool always_apart(const TreeFacts *f, const TreeAccess *x, const TreeAcce
     const char *why;
     DomAxis axis[AXES];
     DomPair p = {.axis = axis, .naxes = axes_of(f, axis, x, y, since), .team = team, .nteam = n};
-    for (int i = 0; i < n; i++) team[i] = tree_index(f, index[i], (TreeView){x->rank, since, true});
-    if (domain_apart_teams(f->domain, f->a, &p, &why)) return true;
-    return widen(f->domain, axis, 0, team, n) && widen(f->domain, axis, 1, team, n) && domain_apart_teams(f->domain, f->a, &p, &why);
+    for (int i = 0; i < n; i++) team[i] = tree_index(f, index[i], (TreeView){x->rank, since, LOOK_WHOLE});
+    DomAxis as_found = axis[0];
+    if (widen(f->domain, axis, 0, team, n) && widen(f->domain, axis, 1, team, n) && domain_apart_teams(f->domain, f->a, &p, &why)) return true;
+    axis[0] = as_found;
+    return domain_apart_teams(f->domain, f->a, &p, &why);
 }
 
 static bool is_before(Interval x, Interval y)
@@ -207,28 +216,23 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     return set_has(*meets, at + 1);
 }
 
-void tree_place(const TreeFacts *f, TreeAccess *x)
-{
-    DomAxis axis;
-    put(f, &axis, 0, x, UINT32_MAX);
-    Poly to = poly_add(f->domain, axis.start[0], axis.extent[0]);
-    x->lost |= to.bad;
-    x->whole |= x->lost;
-    x->begins = ends_of(f, x, false, axis.start[0]);
-    x->ends = ends_of(f, x, true, to);
-    x->none = domain_interval(f->domain, axis.extent[0]).hi <= 0;
-}
-
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
-bool tree_inside(const TreeFacts *f, const TreeAccess *x)
+bool tree_inside(const TreeFacts *f, TreeAccess *x)
 {
     const IrBuf *b = &f->k->bufs.v[x->buf];
     int64_t room = b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes;
     Domain *d = f->domain;
     DomAxis at;
     put(f, &at, 0, x, UINT32_MAX);
-    Poly zero = poly_const(d, 0);
+    x->start = at.start[0];
+    x->extent = at.extent[0];
+    Poly zero = poly_const(d, 0), to = poly_add(d, at.start[0], at.extent[0]);
+    x->lost |= to.bad;
+    x->whole |= x->lost;
+    x->begins = ends_of(f, x, false, at.start[0]);
+    x->ends = ends_of(f, x, true, to);
+    x->none = domain_interval(d, at.extent[0]).hi <= 0;
     bool inside = !x->lost && (!x->whole || x->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
     inside = inside && (x->whole || domain_le(d, zero, at.extent[0])) && (x->begins.lo >= 0 || domain_le(d, zero, at.start[0]));
-    return inside && (x->ends.hi <= room || domain_le(d, poly_add(d, at.start[0], at.extent[0]), poly_const(d, room)));
+    return inside && (x->ends.hi <= room || domain_le(d, to, poly_const(d, room)));
 }

@@ -57,7 +57,7 @@ static void add_lanes(TreeAccess *x, int64_t first, unsigned n, unsigned apart)
 
 static bool is_multiple(const TreeFacts *f, const IrArg *x, int64_t m)
 {
-    return x == NULL || domain_divides(f->domain, m, tree_value(f, (TreeView){f->ctas, UINT32_MAX, true}, x));
+    return x == NULL || domain_divides(f->domain, m, tree_value(f, (TreeView){f->ctas, UINT32_MAX, LOOK_WHOLE}, x));
 }
 
 /* Lane and column are numbers, but for the slot and what lies in front of it in the lane, which the tile must have. */
@@ -84,7 +84,6 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     x.lost = !is_multiple(f, along, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width;
     x.lost |= number.lo < 0 || number.hi >= b->slots;
     x.place = (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = width};
-    tree_place(f, &x);
     tree_access_add(f, x, set);
 }
 
@@ -121,7 +120,6 @@ static void add_source(TreeFacts *f, uint32_t i, uint32_t rank, uint32_t set)
     else x.whole = true; /* somewhere from there on */
     x.lost = x.whole && !is_multiple(f, byte, TMEM_CHUNK);
     x.place = (TreePlace){.byte = byte, .first = r.lo, .size = r.hi - r.lo};
-    tree_place(f, &x);
     tree_access_add(f, x, set);
 }
 

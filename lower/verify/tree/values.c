@@ -27,7 +27,7 @@ static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int de
 
 static Interval range(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
 {
-    return operand(f, (TreeView){rank, UINT32_MAX, true}, arg, depth).range;
+    return operand(f, (TreeView){rank, UINT32_MAX, LOOK_RANGE}, arg, depth).range;
 }
 
 /* ---- what is not taken apart ---- */
@@ -93,14 +93,15 @@ static Atom *atom_of(const TreeFacts *f, TreeView w, IrVal v, bool *moves)
 }
 
 /* Between what it is in every CTA, in any turn. */
-static Poly unknown(const TreeFacts *f, TreeView w, const IrArg *arg, Interval r, int depth)
+static Poly unknown(const TreeFacts *f, TreeView w, const IrArg *arg, int depth)
 {
     bool moves, turning = f->asked->turning;
     Atom *x = atom_of(f, w, arg->id, &moves);
+    if (*x) return poly_atom(f->domain, *x);
     f->asked->turning = false;
-    if (*x == 0 && (turning || w.rank != f->ctas || !w.whole)) r = range(f, arg, f->ctas, depth);
+    Interval r = range(f, arg, f->ctas, depth);
     f->asked->turning = turning;
-    if (*x == 0) *x = domain_opaque(f->domain, "a value", r.lo, r.hi, 1, 0, moves ? DEP_LOOP | DEP_DATA : DEP_LAUNCH);
+    *x = domain_opaque(f->domain, "a value", r.lo, r.hi, 1, 0, moves ? DEP_LOOP | DEP_DATA : DEP_LAUNCH);
     return poly_atom(f->domain, *x);
 }
 
@@ -127,10 +128,10 @@ static TreeSeen compared(uint32_t rel, Interval far)
     return (TreeSeen){.is = POLY_UNKNOWN, .range = {always[rel], !never[rel]}};
 }
 
-static TreeSeen picked(Domain *d, TreeSeen when, TreeSeen x, TreeSeen y, bool whole)
+static TreeSeen picked(Domain *d, TreeSeen when, TreeSeen x, TreeSeen y, TreeLook look)
 {
     if (interval_is(when.range)) return when.range.lo ? x : y;
-    Poly p = whole ? POLY_UNKNOWN : poly_add(d, guarded(d, when.is, x.is), poly_sub(d, y.is, guarded(d, when.is, y.is)));
+    Poly p = look != LOOK_SUMS ? POLY_UNKNOWN : poly_add(d, guarded(d, when.is, x.is), poly_sub(d, y.is, guarded(d, when.is, y.is)));
     return (TreeSeen){.is = p, .range = interval_hull(x.range, y.range)};
 }
 
@@ -143,11 +144,14 @@ static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int dep
     if (l && l->turning && f->asked->turning) return (TreeSeen){.is = poly_const(d, l->turn), .range = interval_at(l->turn)};
     const IrArg none = {.kind = IRA_IMM}, n = {.kind = IRA_IMM, .imm = l ? 0 : ir_find(op, IRK_N)->imm};
     const TreeSeen from = operand(f, w, l ? ir_find(op, IRK_A) : &none, depth), to = operand(f, w, l ? ir_find(op, IRK_B) : &n, depth);
+    Interval last = interval_add(to.range, interval_at(-1)); /* of one without turns any number is right */
+    TreeSeen r = {.is = POLY_UNKNOWN, .range = {from.range.lo, last.hi > from.range.lo ? last.hi : from.range.lo}};
     bool moves;
+    if (w.look == LOOK_RANGE) return r;
     Atom *x = atom_of(f, w, op->dst, &moves);
     if (*x == 0) *x = domain_index(d, "an index", from.is, poly_sub(d, to.is, from.is), moves ? DEP_LOOP : DEP_LAUNCH);
-    Interval last = interval_add(to.range, interval_at(-1)); /* of one without turns any number is right */
-    return (TreeSeen){.is = poly_add(d, from.is, poly_atom(d, *x)), .range = {from.range.lo, last.hi > from.range.lo ? last.hi : from.range.lo}};
+    r.is = poly_add(d, from.is, poly_atom(d, *x));
+    return r;
 }
 
 /* Of two integers. */
@@ -181,21 +185,28 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     if (op->op == IR_LOOP || op->op == IR_LANES) return of_index(f, w, op, depth);
     if (op->op == IR_SREG) r.range = of_register(f, ir_find(op, IRK_REG)->id, w.rank);
     if (op->op == IR_PARAM) r.range = of_launch(f, ir_find(op, IRK_EXPR)->id);
-    if (op->op == IR_GET) r.range = of_variable(f, ir_find(op, IRK_VAR)->id, depth);
+    if (op->op == IR_GET && w.look == LOOK_RANGE) r.range = of_variable(f, ir_find(op, IRK_VAR)->id, depth);
     if (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return r;
     const IrArg *b = ir_find(op, IRK_B);
     const TreeSeen x = operand(f, w, ir_find(op, IRK_A), depth), y = b ? operand(f, w, b, depth) : x;
     if (op->op == IR_CONST || op->op == IR_CVT) return x;
     if (op->op == IR_CMP) return compared(ir_find(op, IRK_REL)->id, interval_add(x.range, interval_neg(y.range)));
-    if (op->op == IR_SEL) return picked(f->domain, operand(f, w, ir_find(op, IRK_COND), depth), x, y, w.whole);
+    if (op->op == IR_SEL) return picked(f->domain, operand(f, w, ir_find(op, IRK_COND), depth), x, y, w.look);
+    if (op->op != IR_NOT) r.range = interval_of((LxOp)IR_LX_OPS[op->op], x.range, y.range);
+    else r.range = interval_add(interval_at(op->type == IR_PRED ? 1 : -1), interval_neg(x.range));
+    if (w.look == LOOK_RANGE) return r;
     bool ring = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL;
     r.wraps = ring && (x.wraps || y.wraps);
     if (!ring && (x.wraps || y.wraps)) r.is = POLY_UNKNOWN;
     else if (op->type == IR_PRED) r.is = of_conditions(f->domain, op, x.is, y.is);
     else if (op->op == IR_NOT) r.is = poly_sub(f->domain, poly_const(f->domain, -1), x.is);
     else r.is = OPS[op->op] ? OPS[op->op](f->domain, x.is, y.is) : of_bits(f->domain, op, x.is, y.is);
-    if (op->op != IR_NOT) r.range = interval_of((LxOp)IR_LX_OPS[op->op], x.range, y.range);
     return r;
+}
+
+static Interval both(Interval x, Interval y)
+{
+    return (Interval){x.lo > y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
 }
 
 /* What was found where it is looked at from there. */
@@ -203,7 +214,7 @@ static TreeSeen *seen(const TreeFacts *f, TreeView w)
 {
     TreeAsked *q = f->asked;
     for (uint32_t i = 0; i < q->seen.n; i++)
-        if (q->seen.v[i].at.rank == w.rank && q->seen.v[i].at.since == w.since && q->seen.v[i].at.whole == w.whole) return q->seen.v[i].value;
+        if (q->seen.v[i].at.rank == w.rank && q->seen.v[i].at.since == w.since && q->seen.v[i].at.look == w.look) return q->seen.v[i].value;
     vec_push(f->a, &q->seen, ((TreeValues){w, arena_array(f->a, TreeSeen, f->values)}));
     return q->seen.v[q->seen.n - 1].value;
 }
@@ -211,22 +222,25 @@ static TreeSeen *seen(const TreeFacts *f, TreeView w)
 /* What was found holds until the next turn. While it is looked for it may be anything: a variable may be given what is made of it. */
 static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int depth)
 {
-    if (arg->kind == IRA_IMM) return (TreeSeen){.is = poly_const(f->domain, arg->imm), .range = interval_at(arg->imm)};
+    bool form = w.look != LOOK_RANGE;
+    if (arg->kind == IRA_IMM) return (TreeSeen){.is = form ? poly_const(f->domain, arg->imm) : POLY_UNKNOWN, .range = interval_at(arg->imm)};
     if (arg->kind != IRA_VAL) return (TreeSeen){.is = POLY_UNKNOWN, .range = UNBOUNDED};
-    if (f->ctas == 1) w.rank = f->ctas; /* a CTA that is alone is any */
+    if (f->ctas == 1 || (form && tree_same(f, arg->id))) w.rank = f->ctas; /* a CTA that is alone is any */
+    if (f->defined[arg->id - 1] <= w.since) w.since = UINT32_MAX;
+    if (!f->has[IR_SEL] && form) w.look = LOOK_WHOLE;
     TreeSeen *s = &seen(f, w)[arg->id - 1], r = {.is = POLY_UNKNOWN, .range = UNBOUNDED};
     const IrOp *op = tree_definition(f, arg->id);
     uint32_t turn = f->asked->turning ? f->asked->turns + 1 : 1;
     if (s->turn == turn) return *s;
+    Interval is = form ? operand(f, (TreeView){w.rank, UINT32_MAX, LOOK_RANGE}, arg, depth).range : UNBOUNDED;
     *s = (TreeSeen){turn, r.is, r.range, false};
     if (op && depth) r = of_op(f, w, op, depth - 1);
-    Interval is = domain_interval(f->domain, r.is);
-    if (is.lo > r.range.lo) r.range.lo = is.lo;
-    if (is.hi < r.range.hi) r.range.hi = is.hi;
+    r.range = both(r.range, is);
+    if (form && op && may_wrap(op, r.range)) r.range = both(r.range, domain_interval(f->domain, r.is));
     r.wraps |= op && may_wrap(op, r.range);
     if (r.wraps) r.range = UNBOUNDED;
-    if (interval_is(r.range)) r.is = poly_const(f->domain, r.range.lo);
-    if (r.is.bad) r.is = unknown(f, w, arg, r.range, depth), r.wraps = false;
+    if (form && interval_is(r.range)) r.is = poly_const(f->domain, r.range.lo);
+    if (form && r.is.bad) r.is = unknown(f, w, arg, depth), r.wraps = false;
     r.turn = turn;
     return *s = r;
 }
