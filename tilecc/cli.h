@@ -92,9 +92,10 @@ const char *compiled_kind(const char *text, size_t size);
 /* All or nothing: each file appears under its name complete, or not at all. false after a complaint. */
 bool write_files(const OutFile *files, size_t n);
 /* Signals that end the program go to `by`, the first of them, but for those that are ignored; then all is as it was before. */
-enum { ENDINGS = 3 };
+enum { ENDINGS = 7 };
 void watch_signals(void (*by)(int), struct sigaction before[ENDINGS]);
 void leave_signals(const struct sigaction before[ENDINGS]);
+void hold_signals(sigset_t *before); /* until `before` is the mask again */
 /* false after a complaint: an output is also an input, or two outputs are one file. "-" is standard input or output. */
 bool outputs_are_apart(const char *const *outputs, size_t n, const char *const *inputs, size_t ninputs);
 /* Before what takes long: false after a complaint. "-" is standard output. */

@@ -238,7 +238,15 @@ typedef struct Pending {
     char *path, *volatile temp;
 } Pending;
 
-static const int endings[ENDINGS] = {SIGHUP, SIGINT, SIGTERM};
+static const int endings[ENDINGS] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGXFSZ};
+
+void hold_signals(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (int i = 0; i < ENDINGS; i++) sigaddset(&held, endings[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
 
 void watch_signals(void (*by)(int), struct sigaction before[ENDINGS])
 {
@@ -270,10 +278,8 @@ static void interrupted(int which)
 /* Its file and its name come as one. */
 static int make_temporary(Pending *p, char *name)
 {
-    sigset_t held, before;
-    sigemptyset(&held);
-    for (int i = 0; i < ENDINGS; i++) sigaddset(&held, endings[i]);
-    sigprocmask(SIG_BLOCK, &held, &before);
+    sigset_t before;
+    hold_signals(&before);
     int fd = mkstemp(name), error = errno;
     if (fd >= 0) p->temp = name;
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -91,8 +91,11 @@ static bool fill_folder(const char *folder, const char *path, const char *name)
     return ok;
 }
 
+/* It takes a moment only: signals come before or after. */
 static bool make_folder(const char *path, const char *name)
 {
+    sigset_t before;
+    hold_signals(&before);
     char *temp = printed("%s.XXXXXX", path);
     mode_t mask = umask(0);
     umask(mask);
@@ -100,6 +103,7 @@ static bool make_folder(const char *path, const char *name)
     if (!made) complain("can't make '%s': %s", path, strerror(errno));
     ok = ok && chmod(temp, 0777 & ~mask) == 0 && fill_folder(temp, path, name);
     if (made && !ok) rmdir(temp);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     free(temp);
     return ok;
 }

@@ -189,8 +189,13 @@ static void check_groups(Checker *c, const PtxFunc *f)
 
 static void check_module(Checker *c, const PtxModule *m, const char *target)
 {
-    choose_version(c, m);
-    choose_target(c, m, target);
+    if (!c->version && !m->version && !m->version_line && !target && !m->target) {
+        add(c, 1, 1, E1415, "the module has neither .version nor .target; name them with --ptx-version and --target");
+        c->version = ptx_version_newest();
+    } else {
+        choose_version(c, m);
+        choose_target(c, m, target);
+    }
     for (uint32_t k = 0; k < m->funcs.n; k++) {
         const PtxFunc *f = m->funcs.v[k];
         for (uint32_t j = 0; j < f->instrs.n; j++) check_instruction(c, &f->instrs.v[j]);

@@ -97,4 +97,10 @@ expect 3 "can't read 'absent.ptx'" check-ptx absent.ptx
 expect 0 '' check-ptx --help
 contains out 'check-ptx'
 rm -f good.ptx gather.ptx slow.ptx many.ptx aimless.ptx bytes.ptx empty.ptx
+# What is no module at all is one error.
+: >nothing.ptx
+expect 1 'nothing.ptx:1:1: error: the module has neither .version nor .target; name them with --ptx-version and --target .E1415.$' check-ptx nothing.ptx
+[ "$(grep -c error err)" = 1 ] || fail "more than one error: $(cat err)"
+expect 1 'has no .target' check-ptx nothing.ptx --ptx-version=8.6
+expect 1 'has no .version' check-ptx nothing.ptx --target=sm_90a
 finish

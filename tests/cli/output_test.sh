@@ -109,4 +109,19 @@ for signal in TERM HUP; do # a shell without a terminal has INT ignored in what 
 done
 rm pipe
 
+# So does what the kernel ends, for a limit or a reader that is gone; and `tilecc new`.
+(
+    ulimit -f 1
+    exec "$TILECC" -S good.tile -o x.ptx
+) >out 2>err
+[ $? -gt 128 ] || fail "a limit of the size of files does not end it: $(cat err)"
+"$TILECC" -S good.tile -MD -MF x.d -o - 2>err | :
+(
+    ulimit -f 1
+    exec "$TILECC" new begun
+) >out 2>err
+[ $? -gt 128 ] || fail "a limit of the size of files does not end tilecc new: $(cat err)"
+rm -f x.d
+[ -z "$(find . -name 'x.*' -o -name 'begun*')" ] || fail "left: $(find . -name 'x.*' -o -name 'begun*')"
+
 finish

@@ -221,6 +221,9 @@ expect 0 '' --explain-plan -Wno-performance --variants=off deep.tile
 rm deep.tile
 
 # What can't be.
+echo 'kernel nothing(n: s32) {}' >nothing.tile
+expect 2 "kernel 'nothing' has no tensor: it moves nothing that could be measured" tune nothing.tile
+rm nothing.tile
 expect 2 'no program to tune' tune
 expect 2 'no program' tune x.txt
 expect 3 "can't read" tune absent.tile

@@ -311,6 +311,14 @@ static bool read_expression(const char *text, TuneSizes *s, size_t size)
     return true;
 }
 
+static bool has_tensors(const tile_kernel *k)
+{
+    tile_param p;
+    for (size_t i = 0; tile_param_info(k, i, &p) == TILE_OK; i++)
+        if (!p.is_scalar) return true;
+    return false;
+}
+
 static bool is_tensor(const tile_kernel *k, const char *name, size_t n)
 {
     tile_param p;
@@ -379,6 +387,10 @@ static size_t points_of(const TuneSizes *s)
 int tune_sizes(TuneSizes *s, const TuneOptions *opt, const Program *program, const tile_kernel *k, double most)
 {
     *s = (TuneSizes){.npoints = 1, .program = program};
+    if (!has_tensors(k)) {
+        complain("kernel '%s' has no tensor: it moves nothing that could be measured", tile_kernel_name(k));
+        return EXIT_USAGE;
+    }
     if (!find_sizes(s, k)) return EXIT_USAGE;
     int code = take_args(s, opt, k);
     if (code != EXIT_OK) return code;
