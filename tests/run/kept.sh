@@ -205,3 +205,21 @@ for n in 0 1 3; do # rows of a tile by lanes, in a loop
     case_ $k/stored_by_lanes.tile x="$work/a.npy" y="u8[4,16,128]:$work/b.npy" n=$n && block a b 1,0,0 1,16,128 2,0,0 && block a b 3,0,0 1,16,128 3,0,0 &&
         [ $n -gt 0 ] && block a b 0,0,0 1,16,128 0,0,0 && block a b 2,0,0 1,16,128 1,0,0
 done
+
+# ---- tiles from outside, of which the iterations write a part, or none ----
+v=tests/golden/versions/iterations.tile
+for n in 8 16 $(many 64 40); do
+    make i4 "$n,32" a
+    constant i4 "8,32" 1 one
+    case_ $v:slots x="$work/a.npy" y="s32[$n,32]:$work/b.npy" z="s32[8,32]:$work/z.npy" && same one z && block a b 0,0 8,32 0,0
+    make i4 "$((2 * n)),32" b
+    constant i4 "$n,32" 7 seven
+    case_ $v:rows x="$work/a.npy" y="$work/b.npy:$work/c.npy" && block a c 0,0 4,32 0,0 && block a c $((n - 4)),0 4,32 $((2 * n - 8)),0 &&
+        block seven c 0,0 4,32 4,0 && block seven c 0,0 4,32 $((2 * n - 4)),0
+    constant i4 "$n,8,32" 1 before
+    constant i4 "$n,8,32" 2 within
+    case_ $v:no_turn y="s32[$n,8,32]:$work/b.npy" n=0 && same before b
+    case_ $v:no_turn y="s32[$n,8,32]:$work/b.npy" n=3 && same within b
+    case_ $v:under_condition y="s32[$n,8,32]:$work/b.npy" n=0 m=1 && same within b
+    case_ $v:under_condition y="s32[$n,8,32]:$work/b.npy" n=1 m=1 && block before b 0,0,0 1,8,32 0,0,0
+done

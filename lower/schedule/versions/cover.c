@@ -109,8 +109,7 @@ bool le_forms(Versions *v, Poly a, Poly b)
     return le;
 }
 
-/* By numbers alone. */
-static bool surely_apart(const Part *a, const Part *b)
+bool parts_apart(const Part *a, const Part *b)
 {
     int64_t x, y;
     for (uint32_t i = 0; i < a->n; i++) {
@@ -122,7 +121,7 @@ static bool surely_apart(const Part *a, const Part *b)
 
 bool part_inside(Versions *v, const Part *part, const Part *of)
 {
-    bool in = !surely_apart(part, of);
+    bool in = !parts_apart(part, of);
     for (uint32_t i = 0; i < part->n && in; i++) in = le_forms(v, of->lo[i], part->lo[i]) && le_forms(v, part->hi[i], of->hi[i]);
     return in;
 }
@@ -159,6 +158,7 @@ static bool cut(Cut *t, uint32_t from, Cells c)
                 c.hi[d] = w->hi[d];
             }
         }
+        if (w->hides) break;
         return true;
     }
     t->missing = c;
@@ -170,6 +170,16 @@ typedef struct Frame { /* where numbers count from, and how many there are of th
     int64_t width[VERSION_DIMS];
 } Frame;
 
+void hull_dim(Versions *v, const PTile *t, const Part *part, uint32_t dim, int64_t *lo, int64_t *hi)
+{
+    Poly p;
+    int64_t k;
+    *lo = 0;
+    *hi = dim ? t->extent[dim - 1] : t->slots;
+    if (domain_min(v->d, part->lo[dim], &p) && poly_is_const(p, &k) && k > *lo) *lo = k;
+    if (domain_max(v->d, part->hi[dim], &p) && poly_is_const(p, &k) && k < *hi) *hi = k;
+}
+
 /* Of dimensions in `wide` all places where the part may be. */
 static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigned wide, Frame *f)
 {
@@ -177,10 +187,8 @@ static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigne
         f->from[i] = part->lo[i];
         f->to[i] = part->hi[i];
         if (wide >> i & 1) {
-            Poly p;
-            int64_t lo = 0, hi = i ? t->tile->extent[i - 1] : t->tile->slots, k;
-            if (domain_min(v->d, part->lo[i], &p) && poly_is_const(p, &k) && k > lo) lo = k;
-            if (domain_max(v->d, part->hi[i], &p) && poly_is_const(p, &k) && k < hi) hi = k;
+            int64_t lo, hi;
+            hull_dim(v, t->tile, part, i, &lo, &hi);
             f->from[i] = poly_const(v->d, lo);
             f->to[i] = poly_const(v->d, hi);
         }
@@ -189,16 +197,18 @@ static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigne
     return true;
 }
 
-/* Where the box begins and ends is a number, or surely beyond the part. */
-static bool cells_of(Versions *v, const Frame *f, const Part *b, Cells *c)
+/* Where the box begins and ends is a number, or surely beyond the part; one without a value may be. */
+static bool cells_of(Versions *v, const Frame *f, const Box *box, Cells *c)
 {
+    const Part *b = &box->part;
+    c->hides = box->across != NULL;
     for (uint32_t i = 0; i < b->n; i++) {
         if (!poly_is_const(poly_sub(v->d, b->lo[i], f->from[i]), &c->lo[i])) {
-            if (!le_forms(v, b->lo[i], f->from[i])) return false;
+            if (!c->hides && !le_forms(v, b->lo[i], f->from[i])) return false;
             c->lo[i] = 0;
         }
         if (!poly_is_const(poly_sub(v->d, b->hi[i], f->from[i]), &c->hi[i])) {
-            if (!le_forms(v, f->to[i], b->hi[i])) return false;
+            if (!c->hides && !le_forms(v, f->to[i], b->hi[i])) return false;
             c->hi[i] = f->width[i];
         }
     }
@@ -208,12 +218,12 @@ static bool cells_of(Versions *v, const Frame *f, const Part *b, Cells *c)
 static bool covered_wide(Versions *v, const TileRecord *t, const Part *part, unsigned wide)
 {
     Frame f;
-    Cells want = {{0}, {0}};
+    Cells want = {.hides = false};
     if (!frame_of(v, t, part, wide, &f)) return false;
     v->cells.n = 0;
     for (uint32_t i = 0; i < v->sure.n; i++) {
         Cells c;
-        if (cells_of(v, &f, &v->sure.v[i]->part, &c)) vec_push(v->L->a, &v->cells, c);
+        if (cells_of(v, &f, v->sure.v[i], &c)) vec_push(v->L->a, &v->cells, c);
     }
     Cut c = {.box = v->cells.v, .n = v->cells.n, .dims = part->n, .fuel = FUEL};
     memcpy(want.hi, f.width, sizeof want.hi);
@@ -250,16 +260,17 @@ static bool in_cases(Versions *v, const TileRecord *t, const Part *part, int ran
 {
     const Box *open = NULL;
     const Guard *of = NULL;
-    bool whole = false;
+    bool whole = false, hidden = false;
     v->sure.n = 0;
     FOR_BOXES(v, t, b) {
         const Guard *g = NULL;
-        if (!(b->ranks >> rank & 1) || surely_apart(part, &b->part)) continue;
+        if (!(b->ranks >> rank & 1) || parts_apart(part, &b->part)) continue;
         Happened how = happened(v, b, &g);
-        if (how == NEVER || (how == OPEN && open && whole)) continue;
-        bool in = part_inside(v, part, &b->part);
+        hidden |= how != NEVER && b->across;
+        if (how == NEVER || (how == OPEN && open && whole && !b->across)) continue;
+        bool in = !hidden && part_inside(v, part, &b->part);
         if (how == HAPPENED && in) return true;
-        if (how == HAPPENED) vec_push(v->L->a, &v->sure, b);
+        if (how == HAPPENED || b->across) vec_push(v->L->a, &v->sure, b);
         if (how != OPEN || (open && !in)) continue;
         open = b;
         of = g;
@@ -273,7 +284,7 @@ static bool in_cases(Versions *v, const TileRecord *t, const Part *part, int ran
     }
     if (open == NULL || splits == 0) {
         if (!first) v->missing = kept;
-        else v->missing = (struct Missing){true, v->missing.part, open ? open : asked, open ? of : asked_of};
+        else v->missing = (struct Missing){true, v->missing.part, open && !open->across ? open : asked, open && !open->across ? of : asked_of};
         return false;
     }
     uint32_t known = v->known.n;

@@ -96,6 +96,7 @@ void version_add(Versions *v, uint32_t tile, const Box *add)
         while (t->last > v->scope) drop(box_at(v, t->last), &t->last);
     while (*link > v->scope && looked++ < RECENT) {
         Box *o = box_at(v, *link);
+        if (o->across != b.across) break; /* one hides the other */
         bool alike = same_guards(o, &b) && o->remote == b.remote;
         if (alike && (o->ranks & b.ranks) == b.ranks && part_inside(v, &b.part, &o->part)) return;
         bool outdone = alike && (o->ranks & b.ranks) == o->ranks && part_inside(v, &o->part, &b.part);
@@ -131,6 +132,7 @@ static void add_guarded(Versions *v, uint32_t tile, const Box *b, const Guard *g
 {
     Box c = *b;
     if (c.ranks == 0) return;
+    if (g && c.nguards == GUARDS_MAX && c.across) g = NULL;
     if (g && c.nguards == GUARDS_MAX) {
         lose(&v->tiles[tile], b, TOO_MANY);
         return;
@@ -144,7 +146,7 @@ static bool in_both(Versions *v, const Box *b, const Boxes *other, uint32_t at)
 {
     for (uint32_t i = at > NEAR ? at - NEAR : 0; i < other->n && i < at + NEAR; i++) {
         const Box *o = &other->v[i];
-        bool same = o->tile == b->tile && o->remote == b->remote && (o->ranks & b->ranks) == b->ranks && same_guards(o, b);
+        bool same = o->tile == b->tile && o->remote == b->remote && o->across == b->across && (o->ranks & b->ranks) == b->ranks && same_guards(o, b);
         if (same && part_inside(v, &b->part, &o->part)) return true;
     }
     return false;
@@ -267,7 +269,9 @@ void record_turns(Versions *v, const Scope *s, const LoopFrame *f)
         Box b = s->taken.v[i];
         TileRecord *t = &v->tiles[b.tile];
         bool empty_too;
-        if (!lasts(v, f, &b)) lose(t, &b, "written here, in a place that each turn of the loop works out");
+        if (b.across && (!lasts(v, f, &b) || guards_mention(v, &b, f->index))) b.nguards = 0; /* in some turn */
+        if (b.across) add_guarded(v, b.tile, &b, f->ranged ? &f->runs : NULL);
+        else if (!lasts(v, f, &b)) lose(t, &b, "written here, in a place that each turn of the loop works out");
         else if (!guards_mention(v, &b, f->index) && swept(v, f, &b, &empty_too))
             add_guarded(v, b.tile, &b, empty_too || lit_holds(v, f->runs.whole) ? NULL : &f->runs);
         else if (!each_turn(v, f, &s->taken.v[i])) lose(t, &b, "written here, and what all turns of the loop write together is not known");

@@ -38,22 +38,22 @@ static void declared(Versions *v, Diag *g, const PTile *t)
     diag_label(v->L->c->diags, g, t->span, "declared here");
 }
 
-/* Written in an iteration, read in another one. */
-static bool of_other_iteration(Versions *v, const PRegion *r)
+/* Written in an iteration, read in another one; across: of that pipeline, or NULL. */
+static bool of_other_iteration(Versions *v, const PRegion *r, const PStmt *across)
 {
     Lower *L = v->L;
     Diags *diags = L->c->diags;
     const TileRecord *t = &v->tiles[r->tile->index];
-    const Planned *write = any_write(v, r->tile, t->across == NULL);
+    const Planned *write = any_write(v, r->tile, across == NULL);
     const char *name = name_text(L, r->tile->name);
     Diag *g;
     if (write == NULL) return false;
-    if (t->across && v->across == t->across) {
+    if (across && v->across == across) {
         g = lower_error(L, E0704, r->span, "`%s` has no value of this iteration here", name);
-        diag_label(diags, g, t->across->pipe->deal_span, "the next iteration may be another CTA's");
-    } else if (t->across) {
+        diag_label(diags, g, across->pipe->deal_span, "the next iteration may be another CTA's");
+    } else if (across) {
         g = lower_error(L, E0610, r->span, "`%s` has no value here", name);
-        diag_label(diags, g, t->across->pipe->deal_span, "which iteration comes last, and in which CTA, is open");
+        diag_label(diags, g, across->pipe->deal_span, "which iteration comes last, and in which CTA, is open");
         diag_label(diags, g, write->st->move->dst.span, "written here, for an iteration only");
         diag_fix(diags, g, "read it in there, too, or write it behind that");
         declared(v, g, r->tile);
@@ -72,7 +72,15 @@ static bool of_other_iteration(Versions *v, const PRegion *r)
 static const Box *of_rank(const Versions *v, const TileRecord *t, int rank)
 {
     FOR_BOXES(v, t, b)
-        if (b->ranks >> rank & 1) return b;
+        if (b->ranks >> rank & 1 && !b->across) return b;
+    return NULL;
+}
+
+/* The latest that may have to do with the part that is missing. */
+static const Box *latest(Versions *v, const TileRecord *t)
+{
+    FOR_BOXES(v, t, b)
+        if (!parts_apart(&v->missing.part, &b->part)) return b;
     return NULL;
 }
 
@@ -101,9 +109,10 @@ void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool
     Diags *diags = L->c->diags;
     const TileRecord *t = &v->tiles[r->tile->index];
     const char *name = name_text(L, r->tile->name);
-    const Box *some = of_rank(v, t, rank);
+    const Box *some = of_rank(v, t, rank), *last = latest(v, t);
+    const PStmt *across = last ? last->across : NULL;
     L->stmt = st;
-    if (t->last == 0 && of_other_iteration(v, r)) return;
+    if ((across || t->last == 0) && of_other_iteration(v, r, across)) return;
     Diag *g;
     if (some == NULL && t->last) {
         g = lower_error(L, E0610, r->span, "`%s` has no value at rank %d", name, rank);

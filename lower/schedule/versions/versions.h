@@ -12,6 +12,9 @@
  * A loop's body is walked once, with the index as a number of which only the range is known, from what has a value in front of
  * the loop; so that holds for each of its turns. At its end a box that moves with the index becomes the one that all turns
  * leave together; what can't be said without the index, or without values that the body makes, is forgotten.
+ *
+ * Iterations of a pipeline across the grid are other teams' business: what any of them writes into tiles from outside stands in front of
+ * the first one as boxes without a value, which hide older ones; and nothing that is written in one counts in the next, or behind all.
  */
 #ifndef LOWER_SCHEDULE_VERSIONS_VERSIONS_H
 #define LOWER_SCHEDULE_VERSIONS_VERSIONS_H
@@ -44,11 +47,13 @@ typedef struct Box {
     uint8_t nguards;
     const Guard *guard[GUARDS_MAX];
     const PRegion *at; /* the write */
+    const PStmt *across; /* .. of the iterations of this one: what older boxes say of the part counts no more; NULL: it has a value */
     uint32_t tile, before; /* the box before it of the same tile: number from 1 in the log */
 } Box;
 typedef VEC(Box) Boxes;
 typedef struct Cells { /* in numbers */
     int64_t lo[VERSION_DIMS], hi[VERSION_DIMS];
+    bool hides; /* without a value */
 } Cells;
 typedef struct TileRecord {
     PTile *tile;
@@ -56,7 +61,6 @@ typedef struct TileRecord {
     uint32_t guarded; /* under conditions, since some were forgotten */
     const char *lost;     /* why the last box that was forgotten was; NULL: none was */
     const PRegion *lost_at;
-    const PStmt *across;  /* the across-grid pipeline, around this or in front, that writes it though it stands outside */
 } TileRecord;
 typedef struct LoopFrame { /* one index */
     const PStmt *st;
@@ -78,6 +82,7 @@ typedef struct Versions {
     uint16_t ranks;  /* that do the statement at hand; 0: nobody ever does */
     VEC(Lit) known;  /* that hold there */
     const PStmt *across; /* the across-grid pipeline around it */
+    bool other; /* .. of which this is any other iteration */
     Atom planned;    /* newest when planning was over */
     VEC(const Box *) sure; /* cover.c: of the question at hand */
     VEC(Cells) cells;
@@ -109,7 +114,10 @@ Lit lit_not(Versions *v, Lit l);
 bool lit_holds(Versions *v, Lit l); /* by what is known */
 void guard_assume(Versions *v, const Guard *g);
 bool le_forms(Versions *v, Poly a, Poly b);
+bool parts_apart(const Part *a, const Part *b); /* by numbers alone */
 bool part_inside(Versions *v, const Part *part, const Part *of);
+/* All that it may be, in numbers. */
+void hull_dim(Versions *v, const PTile *t, const Part *part, uint32_t dim, int64_t *lo, int64_t *hi);
 /* Does all of the part surely have a value in the tile of this CTA? Else v->missing says what has not. */
 bool part_covered(Versions *v, const TileRecord *t, const Part *part, int rank);
 

@@ -186,6 +186,20 @@ static uint16_t whole_sets(const Lower *L, PCast cast, uint16_t ranks)
     return whole;
 }
 
+/* Somewhere in the part that this is, a value is of another iteration. */
+static void writes_in_other(Versions *v, const PMove *mv)
+{
+    const PTile *t = mv->dst.tile;
+    Box b = {.part = part_of(v, &mv->dst, mv), .ranks = all_ranks(v->L), .at = &mv->dst, .across = v->across};
+    for (uint32_t i = 0; i < b.part.n; i++) {
+        int64_t lo, hi;
+        hull_dim(v, t, &b.part, i, &lo, &hi);
+        b.part.lo[i] = poly_const(v->d, lo);
+        b.part.hi[i] = poly_const(v->d, hi);
+    }
+    if (t->pipe == NULL) version_add(v, t->index, &b);
+}
+
 static void move(Versions *v, const PStmt *st)
 {
     Lower *L = v->L;
@@ -194,6 +208,10 @@ static void move(Versions *v, const PStmt *st)
     uint16_t ranks = v->ranks;
     bool there = mv->dst.tile && L->cluster_size > 1 && (mv->dst.peer || mv->cast == CAST_MASK);
     if (ranks == 0 || mv->kind == MOVE_PREFETCH) return;
+    if (v->other) {
+        if (mv->dst.tile) writes_in_other(v, mv);
+        return;
+    }
     if (mv->src.tile) reads(v, st, &mv->src, ranks, false);
     if (mv->dst.tile == NULL) return;
     if (mv->reduce >= 0 && there) adds_there(v, p, ranks);
@@ -303,7 +321,7 @@ static void turns(Versions *v, const PStmt *st, uint32_t id, int i)
     v->ranks = ranks;
     vars_forget(v->L, &st->body);
     record_close(v, &s);
-    if (v->across != st) record_turns(v, &s, f);
+    if (v->across != st || v->other) record_turns(v, &s, f);
 }
 
 static void pipeline(Versions *v, const PStmt *st, int i)
@@ -316,12 +334,9 @@ static void pipeline(Versions *v, const PStmt *st, int i)
 static void across_grid(Versions *v, const PStmt *st)
 {
     v->across = st;
-    FOR_MOVES_OF(v->L->sched, loop_use(v->L, st), p) {
-        const PTile *tile = p->st->move->dst.tile;
-        if (tile == NULL || tile->pipe) continue;
-        v->tiles[tile->index].across = st;
-        v->tiles[tile->index].last = 0;
-    }
+    v->other = true;
+    pipeline(v, st, 0);
+    v->other = false;
     pipeline(v, st, 0);
     v->across = NULL;
 }
