@@ -163,10 +163,10 @@ static void check_rows(Lower *L, const TensorAccess *w)
     }
 }
 
-/* Roles run side by side, and nothing else orders the two. */
+/* Roles run side by side, and nothing else orders the two; what a derived schedule orders is not known where an error came before it. */
 static bool asks_for_order(const Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    return (L->derived && one_pipe(a, b) && a->write != b->write) || beside(a, b);
+    return (L->derived && !L->failed && one_pipe(a, b) && a->write != b->write) || beside(a, b);
 }
 
 static bool is_wrong(Lower *L, const TensorAccess *a, const TensorAccess *b)
