@@ -114,7 +114,7 @@ static MfPick few_iterations(const MfKernel *first, const MfKernel *each)
  * with the hints that pay from there on (runtime/launch.c). */
 static void pick_alternatives(Compilation *c, Built *b)
 {
-    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4 };
+    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 3 };
     uint8_t n = 0;
     while (n < b->programs.n && !b->programs.v[n]->wish) n++;
     for (uint8_t s = 0; s + 1 < n; s++) {
