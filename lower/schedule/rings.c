@@ -248,30 +248,9 @@ static void size_peers(Lower *L)
     }
 }
 
-/* A phase is a turn's fills, what other CTAs add in a turn, or, of a kept tile, one copy by all of them. */
-static bool check_ring(Lower *L, const Ring *r)
-{
-    int64_t filled = r->kept ? 0 : r->bytes * r->inner, sent = 0;
-    const PStmt *at = NULL;
-    for (uint32_t i = 0; i < r->moves.n; i++) {
-        const Planned *p = r->moves.v[i];
-        if (p->dst != r || !p->st->move->dst.peer) continue;
-        int64_t bytes = remote_most(L, p);
-        if (!r->kept) bytes += sent;
-        if (bytes > sent) sent = bytes, at = p->st;
-    }
-    if (filled <= MBARRIER_MOST && sent <= MBARRIER_MOST) return true;
-    if (filled > MBARRIER_MOST) at = r->fill->st;
-    Diag *g = lower_error(L, E0623, at->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
-                          (long long)(filled > MBARRIER_MOST ? filled : sent), name_text(L, r->tile->name), (long long)MBARRIER_MOST);
-    diag_label(L->c->diags, g, r->tile->span, "the tile");
-    return false;
-}
-
-bool rings_size(Lower *L)
+void rings_size(Lower *L)
 {
     Sched *s = L->sched;
-    bool ok = true;
     FOR_RINGS(s, r) {
         r->slots = 1;
         r->inner = (uint32_t)r->tile->slots;
@@ -298,9 +277,7 @@ bool rings_size(Lower *L)
         r->lag = r->home->lag;
         if (r->lag >= r->slots) r->lag = r->slots - 1;
         r->lead = r->slots - r->lag;
-        if (r->turn) ok &= check_ring(L, r);
     }
-    return ok;
 }
 
 /* ---- buffers and barriers ---- */

@@ -74,7 +74,7 @@ Ring *rings_next(const Lower *L, const void *at, Agent a, Ring *r); /* behind r,
 #define FOR_RINGS_AT(L, at, a, r) for (Ring *r = rings_next(L, at, a, NULL); r; r = rings_next(L, at, a, r))
 
 /* ---- rings.c ---- */
-bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
+void rings_size(Lower *L);     /* slots, batches, per_sm */
 void ring_new(Lower *L, Ring *r, const char *name); /* its IrRing */
 uint32_t ring_bar(Lower *L, const Ring *r, const char *name, const char *what, uint32_t slots, uint32_t count); /* `name.what` */
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */

@@ -187,7 +187,7 @@ void schedule_kernel(Lower *L)
     if (!device_find(L)) return;
     plan_order(L);               /* stores that wait for others */
     plan_overtaking(L);          /* .. and for loads of what they overwrite */
-    if (!rings_size(L)) return;  /* slots, batches */
+    rings_size(L);               /* slots, batches */
     batch_find(L);
     deal_launch(L);              /* grid */
     hints(L);

@@ -20,9 +20,12 @@ static const IrOp *placed(const IrKernel *k, const IrOp *op)
 static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
 {
     const IrOp *at = placed(k, f->op);
-    Diag *g = diag_at(d, f->condition == TREE_INSIDE ? E0658 : E0660, at ? at->span : k->span, "%s", f->text);
+    ErrorCode code = f->condition == TREE_INSIDE ? E0658 : f->most ? E0623 : E0660;
+    Diag *g = diag_at(d, code, at ? at->span : k->span, "%s", f->text);
     if (at) ir_call_notes(d, g, k, at->call);
     if (f->condition == TREE_INSIDE) diag_fix(d, g, "keep the start between the ends of the tile: `min(max(start, 0), last)`, also under a condition that says so");
+    const IrArg *bar = f->most && f->op ? ir_find(f->op, IRK_BAR) : NULL;
+    if (bar && k->bars.v[bar->id].span.hi) diag_label(d, g, k->bars.v[bar->id].span, "the tile");
     if (f->condition == TREE_ENDS) diag_fix(d, g, "divide by the maximum of that and 1");
     if (f->other && f->other->span.hi) diag_label(d, g, f->other->span, "the other access");
 }

@@ -134,7 +134,7 @@ void sync_leave(Lower *L, SyncMark m)
 }
 
 /* All but the last become expectations. It happens where one of them does; of bytes each brings none where its condition does not hold. */
-bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot)
+bool sync_arrive(Lower *L, const PMove *mv, Opnd each, Opnd *slot)
 {
     int64_t k;
     const PBarrier *b = mv->barrier;
@@ -152,12 +152,7 @@ bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot
     put_opnd(L, op, IRK_BYTES, guarded);
     if (mv->barrier_peer) put_opnd(L, op, IRK_RANK, rank);
     c->arrival = L->body.ops.n;
-    c->bytes += bytes;
-    if (c->bytes <= MBARRIER_MOST) return true;
-    Diag *g = lower_error(L, E0623, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
-                          (long long)c->bytes, L->ir->bars.v[b->index].name, (long long)MBARRIER_MOST);
-    diag_label(L->c->diags, g, b->span, "the barrier");
-    return false;
+    return true;
 }
 
 bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)

@@ -184,16 +184,15 @@ bool written_plan(Lower *L, Planned *p)
 bool written_arrive(Lower *L, const Planned *p, Opnd *slot)
 {
     const PMove *mv = p->st->move;
-    int64_t most = planned_brings(p);
     if (p->dst) { /* what the program leaves to the compiler is over with the tile */
         kept_arrive(L, p->dst);
         agent_free(L, p->dst);
     }
     agent_store_sync(L);
     Opnd each = planned_bytes(L, p);
-    if (move_peers(&p->mi)->open_mask) each = opnd_imm(most = 0); /* `expect` announces them */
+    if (move_peers(&p->mi)->open_mask) each = opnd_imm(0); /* `expect` announces them */
     else if (mv->cast == CAST_MASK) each = mask_bytes(L, &p->mi, each);
-    return sync_arrive(L, mv, each, most, slot);
+    return sync_arrive(L, mv, each, slot);
 }
 
 /* ---- tensor memory ---- */

@@ -36,7 +36,6 @@ typedef struct Commit { /* commits of one block to one phase */
     Poly slot;
     int64_t k;      /* that, if it is a number */
     uint32_t arrival; /* op number + 1 of the last one, 0: none */
-    int64_t bytes;
     Opnd guard; /* of the arrival */
 } Commit;
 typedef struct Note { /* counts.c: arrivals, or a wait, of one statement */
@@ -91,9 +90,9 @@ void sync_begin(Lower *L);
 void sync_note(Lower *L, const PStmt *st); /* while moves are planned: how it uses its barrier, if it has one */
 /* State and variables of one role's body; the same for the only one. */
 void sync_role(Lower *L);
-/* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces, at most
- * `bytes`. False after an error. */
-bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot);
+/* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces. False after an
+ * error. */
+bool sync_arrive(Lower *L, const PMove *mv, Opnd each, Opnd *slot);
 void sync_wait(Lower *L, const PStmt *st);
 void sync_arrive_stmt(Lower *L, const PStmt *st);
 void sync_expect(Lower *L, const PStmt *st);

@@ -189,5 +189,5 @@ int64_t tree_announced(const TreeFacts *f, uint32_t op)
         int64_t trips = tree_trips(tree_op(f, at - 1));
         if (trips < 0 || !mul_s64(most, trips, &most)) most = INT64_MAX;
     }
-    return most < 0 ? 0 : most > MBARRIER_MOST ? MBARRIER_MOST + 1 : most;
+    return most < 0 ? 0 : most > INT32_MAX ? INT32_MAX : most;
 }

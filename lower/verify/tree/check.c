@@ -9,7 +9,7 @@ COLD static void fail(Check *c, TreeCondition condition, int64_t ring, const Tre
     if (c->failed || c->without >> condition & 1) return;
     c->failed = true;
     if (ring != NO_RING) text = arena_printf(c->f.a, "%s: %s", c->f.ring[ring].name, text);
-    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL, text};
+    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL, text, false};
 }
 
 COLD static void fail_at(Check *c, const IrOp *op, TreeCondition condition, const char *text)
@@ -307,7 +307,9 @@ static void announce(Check *c, Generation g, uint32_t ring, uint32_t e)
     set_add(announced_of(g), tree_not_before(r->announced.v, r->announced.n, c->at));
     for (uint32_t i = 0; (i = set_next(announced_of(g), words, i)) != UINT32_MAX; i++)
         if (c->f.at[r->announced.v[i]].event == e + 1) sum += tree_announced(&c->f, r->announced.v[i]);
-    if (sum > MBARRIER_MOST) fail(c, TREE_BYTES, ring, NULL, "more bytes may come in a phase than its barrier counts");
+    if (sum <= MBARRIER_MOST || c->failed) return;
+    fail(c, TREE_BYTES, ring, NULL, arena_printf(c->f.a, "%lld bytes may complete on one phase of its barrier, which counts %d", (long long)sum, MBARRIER_MOST));
+    c->fault->most = c->failed;
 }
 
 /* At an event, or at `free`, where a phase of the generation at hand is the release of an earlier one: what it tells is of that. */
@@ -544,7 +546,7 @@ bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
     *c = (Check){.fault = fault, .without = without, .at = UINT32_MAX};
     *fault = (TreeFault){0};
     if (!tree_facts(a, k, &c->f)) {
-        *fault = (TreeFault){TREE_FORM, &k->tree.ops.v[c->f.wrong_op], NULL, c->f.wrong};
+        *fault = (TreeFault){TREE_FORM, &k->tree.ops.v[c->f.wrong_op], NULL, c->f.wrong, false};
         return false;
     }
     across(c);

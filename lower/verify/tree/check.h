@@ -30,6 +30,7 @@ typedef struct TreeFault {
     const IrOp *op;    /* NULL: at the end */
     const IrOp *other; /* the access that it meets, or NULL */
     const char *text;
+    bool most;         /* more bytes in a phase than a barrier counts */
 } TreeFault;
 
 /* Whether all was proved; else why not. without: bits of conditions that are not asked for (tests: what they are good for). */

@@ -280,7 +280,7 @@ static inline bool tree_announces(const IrOp *op)
 {
     return op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT;
 }
-int64_t tree_announced(const TreeFacts *f, uint32_t op); /* bytes.c: so many bytes at most, in a generation; more than a barrier counts: MBARRIER_MOST + 1 */
+int64_t tree_announced(const TreeFacts *f, uint32_t op); /* bytes.c: so many bytes at most, in a generation; INT32_MAX: or more */
 /* bytes.c: to the CTA `to` the agent of the CTA `from` surely brings some for the event in each generation. */
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, uint32_t from, uint32_t to);
 

@@ -172,6 +172,13 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
     return true;
 }
 
+static void tell_most(Verifier *v, uint32_t op, const Phase *p, Form bytes)
+{
+    Span at = v->k->bars.v[verify_bar(v, p->slot)].span;
+    Diag *g = verify_refuse(v, E0623, op, "%s bytes complete on one phase of `%s`, a barrier counts %d", verify_form_text(v, bytes), verify_bar_name(v, p->slot), MBARRIER_MOST);
+    if (g && at.hi) diag_label(v->diags, g, at, "the barrier");
+}
+
 static void check_tx(Verifier *v, uint32_t op, const Phase *p)
 {
     Form worst = p->expected && form_data(&v->f, p->expected)->hi > MBARRIER_MOST ? p->expected : p->delivered;
@@ -179,8 +186,7 @@ static void check_tx(Verifier *v, uint32_t op, const Phase *p)
         verify_refuse(v, E0660, op, "the bytes of barrier %s add up to more than can be followed",
                       verify_bar_name(v, p->slot));
     else if (form_data(&v->f, worst)->hi > MBARRIER_MOST)
-        verify_refuse(v, E0623, op, "the bytes of this phase of barrier %s reach %s; the limit is %d",
-                      verify_bar_name(v, p->slot), verify_form_text(v, worst), MBARRIER_MOST);
+        tell_most(v, op, p, worst);
 }
 
 /* Bytes that the phase can't be complete without: where a thread is certain to bring some, the phase is over after what
