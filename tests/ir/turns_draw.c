@@ -95,7 +95,7 @@ static const Sum *above(const Sum *a, int64_t n) /* max(a - n, 0) */
 static const Sum *base(int r)
 {
     const Sum *n = named(N), *m = named(M);
-    switch (some(24)) {
+    switch (some(32)) {
     case 0: case 1: case 2: return with(MUL, n, r);
     case 3: return with(MUL, with(DIV, n, r), r);
     case 4: return op(SUB, n, with(MOD, n, r > 1 ? r : 2));
@@ -148,7 +148,7 @@ static const Sum *deviation(int r)
 
 static const Sum *near_to(const Sum *a, int r, int exact)
 {
-    if (some(4) == 0) a = rewritten(a);
+    if (some(6) == 0) a = rewritten(a);
     if (some(100) < exact) return a;
     a = op(some(2) ? ADD : SUB, a, deviation(r));
     if (some(4) == 0) a = op(some(2) ? ADD : SUB, a, deviation(r));
@@ -416,14 +416,18 @@ static Stmt *by_ones(const Sum *p)
         s = one(k());
         return loop(K, number(0), p, condition(at, s, one(k())));
     case 10: return late(p);
-    case 11: has(LATER_START); return loop(K, op(SUB, number(0), p), number(0), one(op(ADD, k(), p)));
+    case 11:
+        if (!by_variable) return loop(K, number(0), p, one(k()));
+        has(LATER_START);
+        return loop(K, op(SUB, number(0), p), number(0), one(op(ADD, k(), p)));
     default: return loop(K, number(0), p, one(k()));
     }
 }
 
 static Stmt *walk(const Sum *p, int exact)
 {
-    int r = (int)PICK(1, 1, 1, 2, 2, 3, 4);
+    int r = (int)PICK(1, 1, 1, 1, 2, 2, 3, 4);
+    if (ring[0].slots == 1 && some(8)) r = 1; /* arrivals are counted by statements there */
     p = near_to(p, r, exact);
     return r == 1 ? by_ones(p) : by_blocks(p, r);
 }
@@ -455,7 +459,7 @@ typedef struct Around { /* the loop around all walks, and the condition around a
 static void add_role(const char *name, const Sum *p, int exact, Around a)
 {
     Role *role = &prog->role[prog->roles];
-    by_variable = some(10) < 6;
+    by_variable = some(10) < 7;
     before = a.turns && !by_variable ? op(MUL, named(J), p) : NULL;
     Stmt *s = walk(p, exact);
     if (a.turns) has(NESTED), s = loop(J, number(0), near_to(a.turns, 1, exact), s);
@@ -472,17 +476,17 @@ static void add_role(const char *name, const Sum *p, int exact, Around a)
 
 static int many_arrivals(void)
 {
-    return (int)PICK(1, 1, 1, 1, 1, 2, 3);
+    return (int)PICK(1, 1, 1, 1, 1, 1, 1, 1, 2, 3);
 }
 
 static void draw_roles(void)
 {
     const Sum *p = base((int)PICK(1, 2, 3));
-    int64_t shape = some(10);
-    int exact = (int)PICK(30, 60, 97, 100);
+    int64_t shape = some(16);
+    int exact = (int)PICK(30, 60, 90, 100, 100);
     bool chain = shape == 0, copies = some(5) < 2;
-    Around a = {.turns = some(6) ? NULL : some(3) ? named(some(2) ? M : N) : number(PICK(1, 2, 3))};
-    if (some(10) == 0) a.if_ = some(2) ? with(GE, named(N), threshold()) : op(LT, named(M), named(N));
+    Around a = {.turns = some(8) ? NULL : some(3) ? named(some(2) ? M : N) : number(PICK(1, 2, 3))};
+    if (some(16) == 0) a.if_ = some(2) ? with(GE, named(N), threshold()) : op(LT, named(M), named(N));
     draw_rings(chain);
     if (copies) has(COPIES);
     part[0] = (Part){.fills = many_arrivals(), .copies = copies}, part[1] = (Part){0};
@@ -558,7 +562,9 @@ void draw_program(Program *p, uint64_t seed)
     if (some(10)) p->fact[facts++] = fact(0);
     if (some(3) == 0) p->fact[facts++] = draw_fact();
     draw_roles();
-    if (some(6) == 0) change();
+    if (some(8) == 0) change();
+    int64_t list[1];
+    numbers_of(p, list, 0, &p->form[TWO_SCALARS]);
 }
 
 /* ---- numbers ---- */
