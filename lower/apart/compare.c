@@ -26,7 +26,6 @@ typedef struct Compared {
     Atom team[TEAM_MAX + TURNS_MAX];
     Renaming renaming[2]; /* of a and of b: the index by the turn, of the loops around both whose turns differ; behind those loops_matched */
     int nturns;           /* so many of the loops around both, in either */
-    bool team_fixed; /* both are of one CTA */
     const TensorAccess *remainders[2]; /* whose conditions are put in: with_remainders */
 } Compared;
 
@@ -49,17 +48,6 @@ static void agree_of(Lower *L, const Compared *c, const Axis *x, const Axis *y, 
         }
     }
     out->agree = all;
-}
-
-/* What no turn changes is the same in one CTA: data that is read at one place, and where the CTA is. It is left out. */
-static void without_fixed(Lower *L, Poly *a, Poly *b)
-{
-    Poly rest[2], fixed[2];
-    domain_split(L->d, *a, DEP_LOOP, &rest[0], &fixed[0]);
-    domain_split(L->d, *b, DEP_LOOP, &rest[1], &fixed[1]);
-    if (!poly_same(fixed[0], fixed[1])) return;
-    *a = rest[0];
-    *b = rest[1];
 }
 
 /* how: of those that are not of one turn, an axis that a variable moves means nothing, and one that indices move nothing to
@@ -119,7 +107,6 @@ static void put_axis(Lower *L, Compared *c, DomAxis x)
 {
     if (c->pair.naxes == DOM_AXES_MAX) return;
     for (int k = 0; k < 2; k++) x.start[k] = with_remainders(L, c->remainders[k], x.start[k]);
-    if (c->team_fixed) without_fixed(L, &x.start[0], &x.start[1]);
     for (int k = 0; k < 2; k++) {
         x.start[k] = renamed(L, &c->renaming[k], x.start[k]);
         x.extent[k] = renamed(L, &c->renaming[k], x.extent[k]);
@@ -193,7 +180,6 @@ static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
 static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     const char *unused;
-    c->team_fixed = how == APART_TURNS;
     if (how == APART_TURNS || how == APART_ANY_TURN) {
         uint32_t common = loops_around(a, b);
         if (common > TURNS_MAX) return false;
@@ -215,7 +201,7 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
     holds_of(L, c, b, 1);
     if (how != APART_HERE) conditions_shared(L, c, a, b);
     if (how == APART_CTAS) of_one_cluster(L, c, a);
-    if (c->team_fixed) of_one_cta(L, c, a);
+    if (how == APART_TURNS) of_one_cta(L, c, a);
     if (why == NULL) why = &unused;
     if (how == APART_HERE) return domain_apart(L->d, &c->pair);
     if (places == 0) *why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
