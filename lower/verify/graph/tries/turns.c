@@ -33,6 +33,10 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns)
     Form lo = run_whole(v, v->operands[op].a).plain, hi = run_whole(v, v->operands[op].b).plain;
     Form all = form_add(&v->f, hi, -1, lo);
     int64_t most = all_turns(v);
+    if (all == 0 && v->chosen[op] && loop_own_count(v, op) && !v->few) {
+        Diag *g = verify_refuse(v, E0660, op, "how often this loop runs is known only in the runs that were tried: a variable was set to what follows from another loop's turns");
+        if (g) diag_fix(v->diags, g, "work the number of turns out in one expression, without the variable");
+    }
     roles_loop(v, op, all, turns);
     if (!v->chosen[op]) return;
     if (turns > t->now) t->now = turns;
