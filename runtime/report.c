@@ -78,6 +78,14 @@ void report_rule(Report *r, ErrorCode rule, const char *fmt, ...)
     }
 }
 
+bool report_rows(Report *r)
+{
+    bool first = !r->rows;
+    r->rows = true;
+    r->fix = "fix: pad the rows (`tilecc --explain E0415`), or write `via threads` behind the moves: threads take rows of any size, at any place";
+    return first;
+}
+
 tile_status report_end(Report *r)
 {
     if (!r->lines) return succeed(r->err);

@@ -29,9 +29,13 @@ typedef struct Report {
     size_t n; /* bytes used of err->text */
     unsigned lines, dropped;
     const char *fix; /* the last line, where there is room; or NULL */
+    bool rows;       /* rows that are no multiple of 16 bytes were reported */
 } Report;
 void report_begin(Report *r, tile_error *err, tile_status status);
 REPORT_PRINTF(3, 4) void report_rule(Report *r, ErrorCode rule, const char *fmt, ...);
+/* Rows that are no multiple of 16 bytes break rules of several maps, and mostly one size is the cause. true: they are to be
+ * reported, this time only; what to do comes last. */
+bool report_rows(Report *r);
 /* TILE_OK if there was no line. */
 tile_status report_end(Report *r);
 

@@ -107,9 +107,9 @@ typedef struct Breaches { /* of one map, on their way into the report */
 static void add_breach(void *user, const MapBreach *b)
 {
     const Breaches *to = user;
+    if ((b->code == E0415 || b->code == E0454) && !report_rows(to->r)) return;
     report_rule(to->r, b->code, "map `%s` of `%s`: %s", to->map, to->tensor, b->text);
-    if (b->code == E0410 || b->code == E0415 || b->code == E0454)
-        to->r->fix = "fix: pad the rows (`tilecc --explain E0415`), or write `via threads` behind the moves: threads take rows of any size, at any place";
+    if (b->code == E0410 && !to->r->fix) to->r->fix = "fix: write `via threads` behind the moves: threads take tensors at any place";
 }
 
 static bool is_dense(const MapDesc *d)

@@ -272,6 +272,17 @@ static bool take(CommandLine *c, const OptionInfo *option, char *arg)
     }
 }
 
+bool option_wants_next(const char *word)
+{
+    const char *name = word + strspn(word, "-");
+    for (size_t i = 0; name > word && i < option_count; i++) {
+        const OptionInfo *o = &option_table[i];
+        bool letter = name[0] == o->letter && !name[1];
+        if ((o->commands & RUN) && o->name && (letter || strcmp(o->name, name) == 0)) return o->metavar != NULL;
+    }
+    return false;
+}
+
 /* ---- getopt_long from the table ---- */
 
 typedef struct Parser {
@@ -353,8 +364,10 @@ static void complain_option(const Parser *p, const char *text)
     else complain("unknown option '%.*s'", (int)length, text);
 }
 
-static int information(const CommandLine *c)
+static int information(const CommandLine *c, int n, char **words)
 {
+    bool help = c->information == OPT_HELP || c->information == OPT_VERSION; /* may be asked for behind anything */
+    if (n && !help) return usage("'%s' can't stand here", words[0]);
     switch (c->information) {
     case OPT_EXPLAIN: return command_explain(c->explain);
     case OPT_LIST_LIBRARY: return command_list_library();
@@ -518,7 +531,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
         }
         if (!take(c, o, optarg)) return usage_error();
     }
-    if (c->information) return information(c);
+    if (c->information) return information(c, argc - optind, argv + optind);
     if (command == RUN) return run(c, argc - optind, argv + optind);
     if (command == TUNE) return tune(c, argc - optind, argv + optind);
     if (command == TEST) return test(c, argc - optind, argv + optind);

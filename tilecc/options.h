@@ -21,6 +21,9 @@ extern const size_t option_count;
 /* The values that an option takes, and a NULL behind them; NULL: others go, too, or none. */
 const char *const *option_words(int id);
 
+/* Is the word an option of `tilecc run` whose argument is the next word? */
+bool option_wants_next(const char *word);
+
 /* Reads the command line and runs what it asks for. Returns the exit code. */
 int run_command_line(int argc, char **argv);
 

@@ -224,6 +224,7 @@ int run_args_match(RunArgs *a, const tile_kernel *k, bool saved)
 {
     size_t params = tile_param_count(k);
     int code = EXIT_OK;
+    bool misnamed = false;
     for (size_t i = 0; i < a->n; i++) {
         RunArg *r = &a->v[i];
         bool found = false;
@@ -233,8 +234,9 @@ int run_args_match(RunArgs *a, const tile_kernel *k, bool saved)
         }
         int one = !found ? unknown_argument(r, k) : r->param.is_scalar ? suit_scalar(r) : suit_tensor(r, saved);
         if (one != EXIT_OK) code = one;
+        misnamed |= !found;
     }
-    for (size_t p = 0; p < params; p++) {
+    for (size_t p = 0; p < params && !misnamed; p++) { /* what is missing may be what has the wrong name */
         tile_param info;
         bool given = false;
         tile_param_info(k, p, &info);
@@ -315,7 +317,7 @@ static int take_array(RunArg *a, const NpyArray *npy)
         return EXIT_USAGE;
     }
     if (npy->rank != p->rank) {
-        complain("%s: '%s' has %d dimensions, '%s' has %d: %s", a->text, a->in, npy->rank, a->name, p->rank,
+        complain("%s: '%s' has %d dimension%s, '%s' has %d: %s", a->text, a->in, npy->rank, npy->rank == 1 ? "" : "s", a->name, p->rank,
                  p->extents);
         return EXIT_USAGE;
     }

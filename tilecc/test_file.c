@@ -293,6 +293,11 @@ static bool parse_run(TestFile *t, const Words *w, RunLine *r)
             r->code = w->v[++i];
         } else if (s[0] == '-') {
             add(&r->options, s);
+            if (option_wants_next(s) && i + 1 < w->n) add(&r->options, w->v[++i]);
+        } else if (two && memchr(s, '=', (size_t)(two - s))) {
+            fprintf(t->why, "`%s` says two things: `%.*s` is the argument, and behind it `%.*s%s` what it is compared with\n", s, (int)(two - s), s,
+                    (int)strcspn(s, "="), s, two);
+            return false;
         } else if (two && two > s && two[2]) {
             push(&r->names, s, (size_t)(two - s));
             add(&r->files, two + 2);

@@ -28,6 +28,10 @@ for target in sm_90 sm_90a sm_100a sm_103a sm_120a; do
     grep -qx $target out || fail "--list-targets does not have $target"
 done
 
+expect 2 "'x' can't stand here" --list-targets x
+expect 2 "'x' can't stand here" --list-library x
+expect 0 '' --help x
+
 code=$(sed -n 's/^ERROR(\(E[0-9]*\).*/\1/p' "$root/lang/errors.def" | head -1)
 expect 0 '' --explain "$code"
 contains out "^$code: "

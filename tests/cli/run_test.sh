@@ -163,4 +163,18 @@ expect 0 '' run --device=sim pad.tile 'x=f32[8,16]~iota' 'y=f32[M,N]' left=4
 expect 2 'E1121: .*left = 3' run --device=sim pad.tile 'x=f32[8,16]~iota' 'y=f32[M,N]' left=3
 contains err '^fix: write `via threads` behind the move: threads begin at any place$'
 
+# One cause, one error: rows that several maps can't take, a name that is wrong.
+printf 'kernel copy(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 64), ceil(M, 8)) {\n    shared t: bf16[8, 64];\n    move src[cta.y * 8, cta.x * 64] -> t;\n    move t -> dst[cta.y * 8, cta.x * 64];\n}\n' >rows.tile
+said() { [ "$(grep -c . err)" = "$1" ] || fail "$1 lines: $(cat err)"; }
+expect 2 'E1124: .*N = 63' run --device=sim rows.tile 'src=bf16[8,63]' 'dst=bf16[M,N]'
+contains err '^fix: pad the rows'
+said 2
+expect 2 "no parameter 'dts'; did you mean 'dst'" run --device=sim rows.tile 'src=bf16[8,64]' 'dts=bf16[M,N]'
+said 1
+expect 2 "argument 'dst' of kernel 'copy' is missing" run --device=sim rows.tile 'src=bf16[8,64]'
+expect 0 '' run --device=sim good.tile 'src=bf16[64,256]' 'dst=bf16[64,256]:out.npy'
+printf 'kernel one(x: global u16[N], y: global u16[N]) grid (1) {\n    shared t: u16[64];\n    move x[0] -> t;\n    move t -> y[0];\n}\n' >one.tile
+expect 0 '' run --device=sim one.tile 'x=u16[64]' 'y=u16[N]:one.npy' -Wno-performance
+expect 2 "'one.npy' has 1 dimension, 'src' has 2: " run --device=sim rows.tile src=one.npy 'dst=bf16[M,N]'
+
 finish

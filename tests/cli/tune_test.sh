@@ -52,6 +52,9 @@ deep=$(printf '%5000s' '' | tr ' ' '(')
 for size in 'M*M*M*M*M*M*M*M*M*M*M' '99999999999999999999*M' "${deep}M" "-$(echo "$deep" | tr '(' '-')M" 'min(M' 'M*9223372036854775807' '0-M*4611686018427387904-M*4611686018427387904'; do
     expect 2 'a size is a number, a range, as in N=64..65536, or follows from sizes before it' tune --device=sim copy.tile:copy M=64 "N=$size" -Wno-performance
 done
+expect 2 "'M=-64': a size is 1 or more" tune --device=sim copy.tile:copy M=-64 -Wno-performance
+expect 2 "'M=-64..64': a size is 1 or more" tune --device=sim copy.tile:copy M=-64..64 -Wno-performance
+expect 2 "'n=-1': a scalar is 0 or more here" tune --device=sim copy.tile:gather n=-1 -Wno-performance
 expect 2 'tune reads again what it has written' tune --device=sim copy.tile:copy -o -
 expect 3 "^tilecc: can't write 'none/x.tune': No such file or directory$" tune --device=sim copy.tile:copy -o none/x.tune # before anything is measured
 expect 3 "^tilecc: can't write 'copy.tile/x.svg': Not a directory$" tune --device=sim copy.tile:copy --plot=copy.tile/x.svg
@@ -230,7 +233,7 @@ expect 3 "can't read" tune absent.tile
 expect 2 'has 2 kernels' tune copy.tile M=64 -Wno-performance
 expect 2 "neither a size of kernel 'copy'" tune copy.tile:copy K=64 -Wno-performance
 expect 2 'a size is a number, a range' tune copy.tile:copy M=64..8 -Wno-performance
-expect 2 'a size is a number, a range' tune copy.tile:copy M=0 -Wno-performance
+expect 2 "'M=0': a size is 1 or more" tune copy.tile:copy M=0 -Wno-performance
 for size in N 64x 64..x 64.. ..64 64...128 +64 '64 ' 64..0x 1__6 99999999999999999999 1..99999999999999999999; do
     expect 2 'a size is a number, a range' tune copy.tile:copy "M=$size" -Wno-performance
 done

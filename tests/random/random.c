@@ -199,7 +199,10 @@ int main(int argc, char **argv)
         else if (o == 'f') plan.wild = judging = true;
         else return 2;
     }
-    if (folder) mkdir(folder, 0777);
+    if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "%s: %s\n", folder, strerror(errno));
+        return 3;
+    }
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int64_t i = 0; print && i < plan.count; i++) print_program(&plan, plan.seed + (uint64_t)i);
     if (print) return 0;

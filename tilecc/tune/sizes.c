@@ -298,6 +298,14 @@ static bool read_range(const char *text, TuneSize *z)
     return good && z->lo >= !z->scalar && z->hi >= z->lo && z->hi <= INT64_C(1) << 40;
 }
 
+/* "0" or "-64..64": a number, but no size. */
+static bool begins_too_low(const char *text, const TuneSize *z)
+{
+    int64_t v;
+    const char *dots = strstr(text, "..");
+    return read_integer(text, dots ? (size_t)(dots - text) : strlen(text), &v) && v < !z->scalar;
+}
+
 /* "ceil(H, 32)", of sizes that the kernel's signature names before this one. */
 static bool read_expression(const char *text, TuneSizes *s, size_t size)
 {
@@ -334,6 +342,10 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
     for (size_t i = 0; i < opt->nargs; i++) {
         const char *text = opt->args[i], *equals = strchr(text, '=');
         size_t n = equals ? (size_t)(equals - text) : 0, size = find_size(s, text, n);
+        if (size < s->n && begins_too_low(equals + 1, &s->v[size])) {
+            complain("'%s': %s", text, s->v[size].scalar ? "a scalar is 0 or more here" : "a size is 1 or more");
+            return EXIT_USAGE;
+        }
         if (size < s->n && (read_range(equals + 1, &s->v[size]) || read_expression(equals + 1, s, size))) {
             s->v[size].given = true;
         } else if (size < s->n) {
