@@ -432,11 +432,14 @@ static State *loop(Check *c, State *s, uint32_t i)
     return leaves;
 }
 
+/* Where CTAs may go different ways, what the one does on the first is beside what another one does on the second. */
 static State *branch(Check *c, State *s, uint32_t i)
 {
     uint32_t end = c->f.at[i].end;
+    const IrArg *when = ir_find(tree_op(&c->f, i), IRK_COND);
     State *other = state_copy(&c->p, s);
     s = block(c, s, i + 1, end);
+    if (c->f.ctas > 1 && !tree_same(&c->f, when->id)) state_meet(&c->p, other, state_copy(&c->p, s));
     if (tree_op(&c->f, end)->op == IR_ELSE) other = block(c, other, end + 1, c->f.at[end].end);
     if (!c->failed) state_meet(&c->p, s, other);
     return s;
