@@ -76,6 +76,7 @@ static void add_branches(const Bytes *b, Poly *s, uint32_t at_if, uint32_t split
     *s = is_zero(poly_sub(b->f->domain, second, first)) ? poly_add(b->f->domain, *s, first) : POLY_UNKNOWN;
 }
 
+/* So many times what one iteration brings: what holds of that sum whatever the iteration is holds of the mean of all, too. */
 static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t *at)
 {
     Poly inner = poly_const(b->f->domain, 0);
@@ -83,7 +84,7 @@ static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t
     add_block(b, &inner, loop + 1, at, b->f->at[loop].end);
     if (is_zero(inner)) return;
     add(b, s, inner, trips);
-    if (next || trips < 0 || tree_made_within(b->f, inner, loop)) *s = POLY_UNKNOWN;
+    if (next || trips < 0) *s = POLY_UNKNOWN;
 }
 
 /* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. Of the ring's ops from

@@ -252,7 +252,6 @@ TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its
 Poly tree_value(const TreeFacts *f, TreeView at, const IrArg *x);
 Poly tree_where(const TreeFacts *f, Poly p, IrVal pred, const IrArg *bytes, uint32_t rank); /* p where the pred holds, 0 elsewhere; of so many bytes */
 Atom tree_index(const TreeFacts *f, IrVal index, TreeView at); /* of a loop */
-bool tree_made_within(const TreeFacts *f, Poly p, uint32_t loop); /* of what that loop makes anew in each iteration */
 
 /* places.c: finds where it is: surely within its slot? */
 bool tree_inside(const TreeFacts *f, TreeAccess *x);

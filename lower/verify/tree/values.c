@@ -293,14 +293,3 @@ TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
     Interval r = range(f, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, rank, DEPTH);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
-
-bool tree_made_within(const TreeFacts *f, Poly p, uint32_t loop)
-{
-    bool any = false;
-    for (uint32_t v = 0; v < f->values && !any; v++) {
-        bool within = f->defined[v] > loop && f->defined[v] <= f->at[loop].end;
-        for (uint32_t r = 0; r <= f->ctas && within && !any; r++)
-            any = f->asked->atom[r][0] && f->asked->atom[r][0][v] && domain_mentions(f->domain, p, f->asked->atom[r][0][v]);
-    }
-    return any;
-}
