@@ -188,7 +188,8 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     if (op->op == IR_GET && w.look == LOOK_RANGE) r.range = of_variable(f, ir_find(op, IRK_VAR)->id, depth);
     if (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return r;
     const IrArg *b = ir_find(op, IRK_B);
-    const TreeSeen x = operand(f, w, ir_find(op, IRK_A), depth), y = b ? operand(f, w, b, depth) : x;
+    const IrArg *a = ir_find(op, IRK_A);
+    TreeSeen x = operand(f, w, a, depth), y = b ? operand(f, w, b, depth) : x;
     if (op->op == IR_CONST || op->op == IR_CVT) return x;
     if (op->op == IR_CMP) return compared(ir_find(op, IRK_REL)->id, interval_add(x.range, interval_neg(y.range)));
     if (op->op == IR_SEL) return picked(f->domain, operand(f, w, ir_find(op, IRK_COND), depth), x, y, w.look);
@@ -197,8 +198,9 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     if (w.look == LOOK_RANGE) return r;
     bool ring = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL;
     r.wraps = ring && (x.wraps || y.wraps);
-    if (!ring && (x.wraps || y.wraps)) r.is = POLY_UNKNOWN;
-    else if (op->type == IR_PRED) r.is = of_conditions(f->domain, op, x.is, y.is);
+    if (!ring && x.wraps) x.is = unknown(f, w, a, depth); /* what it is after all */
+    if (!ring && y.wraps) y.is = b ? unknown(f, w, b, depth) : x.is;
+    if (op->type == IR_PRED) r.is = of_conditions(f->domain, op, x.is, y.is);
     else if (op->op == IR_NOT) r.is = poly_sub(f->domain, poly_const(f->domain, -1), x.is);
     else r.is = OPS[op->op] ? OPS[op->op](f->domain, x.is, y.is) : of_bits(f->domain, op, x.is, y.is);
     return r;
