@@ -147,9 +147,12 @@ static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int dep
     Interval last = interval_add(to.range, interval_at(-1)); /* of one without turns any number is right */
     TreeSeen r = {.is = POLY_UNKNOWN, .range = {from.range.lo, last.hi > from.range.lo ? last.hi : from.range.lo}};
     bool moves;
+    int64_t k;
     if (w.look == LOOK_RANGE) return r;
     Atom *x = atom_of(f, w, op->dst, &moves);
-    if (*x == 0) *x = domain_index(d, "an index", from.is, poly_sub(d, to.is, from.is), moves ? DEP_LOOP : DEP_LAUNCH);
+    Poly turns = poly_sub(d, to.is, from.is);
+    if (poly_is_const(turns, &k) && k < 1) turns = poly_const(d, 1);
+    if (*x == 0) *x = domain_index(d, "an index", from.is, turns, moves ? DEP_LOOP : DEP_LAUNCH);
     r.is = poly_add(d, from.is, poly_atom(d, *x));
     return r;
 }
