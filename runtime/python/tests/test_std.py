@@ -205,6 +205,7 @@ def test_empty():
     for y, shape in (
         (std.copy(x), (0, 64)), (std.transpose(x), (64, 0)), (std.concat([x, x]), (0, 64)), (std.roll(x, 1), (0, 64)), (std.flip(x), (0, 64)),
         (std.pad_nhwc(np.empty((0, 3, 3, 8), np.float32), 1, 1), (0, 5, 3, 8)), (std.im2col(np.empty((0, 3, 3, 8), np.float32), 3), (0, 1, 1, 72)),
+        (std.im2col(np.empty((2, 3, 3, 0), np.float32), 3), (2, 1, 1, 0)),
         (std.split_heads(np.empty((0, 3, 2, 8), np.float32)), (0, 2, 3, 8)), (std.slide(x, 3), (0, 64)), (std.roll(x, 3, 1), (0, 64)),
         (std.gather(some((3, 64)), np.empty(0, np.int32)), (0, 64)), (std.convert(x, np.float16), (0, 64)), (std.pad(x, 1, 1), (2, 64)),
     ):

@@ -706,6 +706,8 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
     for k in size:
         taps *= k
     y = _empty(x, (x.shape[0], *made, taps * x.shape[-1]))
+    if 0 in y.shape:
+        return y
     c, itemsize = x.shape[-1], _size(x)
     tile = _narrow(int(c) * itemsize, made, x.shape[0], size, stride, dilation)
     if tile is None:
