@@ -29,6 +29,10 @@ static inline Interval interval_hull(Interval x, Interval y)
 {
     return (Interval){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
+static inline Interval interval_meet(Interval x, Interval y) /* of what is in both */
+{
+    return (Interval){x.lo > y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+}
 
 /* Of exact numbers: a bound that leaves 64 bits is none, or in the other direction the last number. */
 Interval interval_neg(Interval x);

@@ -287,23 +287,17 @@ static bool find_sizes(TuneSizes *s, const tile_kernel *k)
     return room;
 }
 
-/* "4096" or "64..65536". */
-static bool read_range(const char *text, TuneSize *z)
-{
-    const char *dots = strstr(text, "..");
-    size_t n = dots ? (size_t)(dots - text) : strlen(text);
-    bool good = read_integer(text, n, &z->lo);
-    z->hi = z->lo;
-    if (good && dots) good = read_integer(dots + 2, strlen(dots + 2), &z->hi);
-    return good && z->lo >= !z->scalar && z->hi >= z->lo && z->hi <= INT64_C(1) << 40;
-}
+typedef enum Reading { NO_RANGE, TOO_LOW /* a number to begin with, but no size */, IN_RANGE } Reading;
 
-/* "0" or "-64..64": a number, but no size. */
-static bool begins_too_low(const char *text, const TuneSize *z)
+/* "4096" or "64..65536". */
+static Reading read_range(const char *text, TuneSize *z)
 {
-    int64_t v;
     const char *dots = strstr(text, "..");
-    return read_integer(text, dots ? (size_t)(dots - text) : strlen(text), &v) && v < !z->scalar;
+    if (!read_integer(text, dots ? (size_t)(dots - text) : strlen(text), &z->lo)) return NO_RANGE;
+    if (z->lo < !z->scalar) return TOO_LOW;
+    z->hi = z->lo;
+    if (dots && !read_integer(dots + 2, strlen(dots + 2), &z->hi)) return NO_RANGE;
+    return z->hi >= z->lo && z->hi <= INT64_C(1) << 40 ? IN_RANGE : NO_RANGE;
 }
 
 /* "ceil(H, 32)", of sizes that the kernel's signature names before this one. */
@@ -342,11 +336,12 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
     for (size_t i = 0; i < opt->nargs; i++) {
         const char *text = opt->args[i], *equals = strchr(text, '=');
         size_t n = equals ? (size_t)(equals - text) : 0, size = find_size(s, text, n);
-        if (size < s->n && begins_too_low(equals + 1, &s->v[size])) {
+        Reading range = size < s->n ? read_range(equals + 1, &s->v[size]) : NO_RANGE;
+        if (range == TOO_LOW) {
             complain("'%s': %s", text, s->v[size].scalar ? "a scalar is 0 or more here" : "a size is 1 or more");
             return EXIT_USAGE;
         }
-        if (size < s->n && (read_range(equals + 1, &s->v[size]) || read_expression(equals + 1, s, size))) {
+        if (range == IN_RANGE || (size < s->n && read_expression(equals + 1, s, size))) {
             s->v[size].given = true;
         } else if (size < s->n) {
             complain("'%s': a size is a number, a range, as in %s=64..65536, or follows from sizes before it", text, s->v[size].name);

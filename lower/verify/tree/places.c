@@ -74,7 +74,7 @@ static Interval ends_of(const TreeFacts *f, const TreeAccess *x, bool to, Poly a
     Interval r = interval_at(p->first + (to ? p->size : 0)), is = domain_interval(f->domain, at);
     for (int i = 0; i < 3; i++)
         if (of[i]) r = interval_add(r, interval_mul(interval_at(times[i]), tree_range(f, of[i], x->rank)));
-    return (Interval){r.lo > is.lo ? r.lo : is.lo, r.hi < is.hi ? r.hi : is.hi};
+    return interval_meet(r, is);
 }
 
 /* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */

@@ -150,9 +150,11 @@ static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int dep
     int64_t k;
     if (w.look == LOOK_RANGE) return r;
     Atom *x = atom_of(f, w, op->dst, &moves);
-    Poly turns = poly_sub(d, to.is, from.is);
-    if (poly_is_const(turns, &k) && k < 1) turns = poly_const(d, 1);
-    if (*x == 0) *x = domain_index(d, "an index", from.is, turns, moves ? DEP_LOOP : DEP_LAUNCH);
+    if (*x == 0) {
+        Poly turns = poly_sub(d, to.is, from.is);
+        if (poly_is_const(turns, &k) && k < 1) turns = poly_const(d, 1);
+        *x = domain_index(d, "an index", from.is, turns, moves ? DEP_LOOP : DEP_LAUNCH);
+    }
     r.is = poly_add(d, from.is, poly_atom(d, *x));
     return r;
 }
@@ -209,11 +211,6 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     return r;
 }
 
-static Interval both(Interval x, Interval y)
-{
-    return (Interval){x.lo > y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
-}
-
 /* What was found where it is looked at from there. */
 static TreeSeen *seen(const TreeFacts *f, TreeView w)
 {
@@ -240,8 +237,8 @@ static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int de
     Interval is = form ? operand(f, (TreeView){w.rank, UINT32_MAX, LOOK_RANGE}, arg, depth).range : UNBOUNDED;
     *s = (TreeSeen){turn, r.is, r.range, false};
     if (op && depth) r = of_op(f, w, op, depth - 1);
-    r.range = both(r.range, is);
-    if (form && op && may_wrap(op, r.range)) r.range = both(r.range, domain_interval(f->domain, r.is));
+    r.range = interval_meet(r.range, is);
+    if (form && op && may_wrap(op, r.range)) r.range = interval_meet(r.range, domain_interval(f->domain, r.is));
     r.wraps |= op && may_wrap(op, r.range);
     if (r.wraps) r.range = UNBOUNDED;
     if (form && interval_is(r.range)) r.is = poly_const(f->domain, r.range.lo);
