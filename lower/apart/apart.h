@@ -144,7 +144,7 @@ bool load_waited_for(const TensorAccess *load, const TensorAccess *store);
 /* A store behind a load in one turn, of which nothing says that they are apart. */
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store);
 
-/* ---- refuse.c ---- */
+/* ---- refuse.c: at L->stmt ---- */
 static inline const PTensor *base_of(const PTensor *t)
 {
     return t->base ? t->base : t;
@@ -154,6 +154,6 @@ void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, con
 void refuse_repeated(Lower *L, const TensorAccess *a, const char *op);
 void refuse_scalars(Lower *L, const TensorAccess *w);
 void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b);
-void refuse_rows(Lower *L, const TensorAccess *w, const PDim *p);
+void refuse_rows(Lower *L, const PDim *p);
 
 #endif

@@ -13,7 +13,6 @@ static const PTensor *listed_by(const TensorAccess *a)
 
 void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why)
 {
-    L->stmt = w->info->stmt;
     const PTensor *t = base_of(w->info->tensor);
     Diag *g = lower_error(L, E0707, w->info->stmt->span,
                           "`%s` is permuted in place: other teams may still have to read what this overwrites",
@@ -22,7 +21,6 @@ void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, con
     if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
     diag_fix(L->c->diags, g, "write to another tensor");
-    L->stmt = NULL;
 }
 
 /* Or from a variable. */
@@ -54,6 +52,12 @@ static Atom counts_tiles(Lower *L, const TensorAccess *a, int *dim)
     return 0;
 }
 
+static const char *distinct_text(Lower *L, const PTensor *index)
+{
+    return arena_printf(L->a, "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
+                        name_text(L, base_of(index)->name));
+}
+
 static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAccess *o)
 {
     const char *dealt = !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline";
@@ -76,9 +80,7 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
     else if (w->reduce >= 0 || o->reduce >= 0)
         diag_fix(L->c->diags, g, "reductions go with the same reduction only: use it for both, or two kernels");
     else if (o->write && index && !trusts(L, base_of(index), TRUST_DISTINCT))
-        diag_fix(L->c->diags, g,
-                 "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
-                 name_text(L, base_of(index)->name));
+        diag_fix(L->c->diags, g, "%s", distinct_text(L, index));
     else if (o->write && !index && !offsets && start_of_variable(L, w->info))
         diag_fix(L->c->diags, g,
                  "what variables hold is not followed: make the start of indices, as `k * 132 + cta.x` in turn k of a loop; where memory says "
@@ -100,7 +102,6 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
 
 void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why)
 {
-    L->stmt = w->info->stmt;
     const PTensor *t = base_of(w->info->tensor);
     const char *name = name_text(L, t->name), *who = w->pipe != o->pipe ? "pipeline" : w->pipe && !w->waived ? "iteration" : "CTA";
     Diag *g = w == o ? lower_error(L, E0701, w->info->stmt->span, "different %ss may write the same elements of `%s`",
@@ -115,31 +116,24 @@ void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, con
     else if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
     fix_overlap(L, g, w, o);
-    L->stmt = NULL;
 }
 
 void refuse_repeated(Lower *L, const TensorAccess *a, const char *op)
 {
-    L->stmt = a->info->stmt;
-    Diag *g = lower_error(L, E0701, a->info->stmt->span, "every team does this `reduce %s`, and how many there are is the launch's choice", op);
-    diag_fix(L->c->diags, g, "put it into the pipeline, under a condition on its index, or into a kernel of its own");
-    L->stmt = NULL;
+    cannot(L, NULL, E0701, a->info->stmt->span, (Span){0, 0}, NULL, "put it into the pipeline, under a condition on its index, or into a kernel of its own",
+           "every team does this `reduce %s`, and how many there are is the launch's choice", op);
 }
 
 void refuse_scalars(Lower *L, const TensorAccess *w)
 {
     const PTensor *t = base_of(w->info->tensor);
-    L->stmt = w->info->stmt;
-    Diag *g = lower_error(L, E0706, w->info->stmt->span, "`%s` is written here and read as a scalar",
-                          name_text(L, t->name));
-    diag_label(L->c->diags, g, L->values->scalar_reads[t->index], "read as a scalar");
-    L->stmt = NULL;
+    cannot(L, NULL, E0706, w->info->stmt->span, L->values->scalar_reads[t->index], "read as a scalar", NULL, "`%s` is written here and read as a scalar",
+           name_text(L, t->name));
 }
 
 void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const PTensor *t = base_of(a->info->tensor);
-    L->stmt = b->info->stmt;
     const char *name = name_text(L, t->name), *also = a->write ? "written" : "read";
     bool roles = a->role && b->role && a->role != b->role; /* of the source */
     Diag *g = lower_error(L, E0749, b->info->stmt->span, "`%s` is %s here and %s by %s, and nothing orders the two", name,
@@ -148,16 +142,11 @@ void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
     diag_note(L->c->diags, g, t->span, "the tensor");
     if (roles) diag_fix(L->c->diags, g, "let the two store to places that are apart in all of their turns, let one role do both, or use two kernels");
     else diag_fix(L->c->diags, g, "keep the data in a tile, or put one of them into a second kernel");
-    L->stmt = NULL;
 }
 
-void refuse_rows(Lower *L, const TensorAccess *w, const PDim *p)
+void refuse_rows(Lower *L, const PDim *p)
 {
-    L->stmt = w->info->stmt;
-    Diag *g = lower_error(L, E0701, p->span, "two of these rows may be the same, and which is written last is open");
-    if (p->rows->tensor)
-        diag_fix(L->c->diags, g, "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
-                 name_text(L, base_of(p->rows->tensor)->name));
-    else diag_fix(L->c->diags, g, "write `overlap any` if any order will do");
-    L->stmt = NULL;
+    const PTensor *t = p->rows->tensor;
+    const char *fix = t ? distinct_text(L, t) : "write `overlap any` if any order will do";
+    cannot(L, NULL, E0701, p->span, (Span){0, 0}, NULL, fix, "two of these rows may be the same, and which is written last is open");
 }

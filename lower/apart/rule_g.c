@@ -69,6 +69,7 @@ static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
     const char *why = "";
     if (teams_apart(L, a, b, &why)) return true;
     const TensorAccess *w = a->write ? a : b, *o = a->write ? b : a;
+    L->stmt = w->info->stmt;
     if (!w->waived && permutes(L, a, b)) refuse_permuted(L, w, o, why);
     else refuse_unproved(L, w, o, why);
     return false;
@@ -158,7 +159,7 @@ static void check_rows(Lower *L, const TensorAccess *w)
     for (int d = 0; d < w->info->rank; d++) {
         const PDim *p = &w->info->g->dim[d];
         if (p->rows == NULL || p->extent < 2 || rows_differ(L, p->rows, p->extent)) continue;
-        refuse_rows(L, w, p);
+        refuse_rows(L, p);
         return;
     }
 }
@@ -202,12 +203,16 @@ void independence_check(Lower *L)
     if (wrong.n) qsort(wrong.v, wrong.n, sizeof *wrong.v, by_number);
     for (uint32_t i = 0, j = 0; i < L->accesses->all.n; i++) {
         const TensorAccess *a = L->accesses->all.v[i];
+        L->stmt = a->info->stmt;
         if (a->write && L->values->scalar_reads[base_of(a->info->tensor)->index].hi) refuse_scalars(L, a);
         check_rows(L, a);
         if (across) check_repeated(L, a);
         for (; j < wrong.n && wrong.v[j].a == i; j++) {
             const TensorAccess *b = L->accesses->all.v[wrong.v[j].b];
-            if (check_teams(L, a, b)) refuse_order(L, a, b);
+            if (!check_teams(L, a, b)) continue;
+            L->stmt = b->info->stmt;
+            refuse_order(L, a, b);
         }
     }
+    L->stmt = NULL;
 }

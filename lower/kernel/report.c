@@ -90,8 +90,10 @@ bool cannot(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const c
 {
     va_list ap;
     va_start(ap, fmt);
-    *why = (Refusal){.code = code, .span = at, .text = arena_vprintf(L->a, fmt, ap), .label_span = cause, .label = label, .fix = fix};
+    Refusal r = {.code = code, .span = at, .text = arena_vprintf(L->a, fmt, ap), .label_span = cause, .label = label, .fix = fix};
     va_end(ap);
+    if (why) *why = r;
+    else lower_refuse(L, &r);
     return false;
 }
 

@@ -29,7 +29,7 @@ struct Explained {
     const char **bufs, **bars, **maps; /* by number: names of their own */
 };
 
-/* Says why; false. label: what stands at `cause`, NULL: nothing. */
+/* Says why (NULL: as an error, at once); false. label: what stands at `cause`, NULL: nothing; fix: the same. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 8, 9)))
 #endif

@@ -17,10 +17,8 @@ static bool pair_up(Lower *L, MoveInfo *mi)
     for (int d = 0; d < mi->g->rank; d++) {
         if (!mi->g->dim[d].marked) continue;
         while (t < mi->s->rank && !mi->s->dim[t].marked) t++;
-        if (t == mi->s->rank || mi->s->dim[t].extent != mi->g->dim[d].extent) {
-            lower_error(L, E0312, mi->g->dim[d].span, "the two sides of the move have different shapes");
-            return false;
-        }
+        if (t == mi->s->rank || mi->s->dim[t].extent != mi->g->dim[d].extent)
+            return cannot(L, NULL, E0312, mi->g->dim[d].span, (Span){0, 0}, NULL, NULL, "the two sides of the move have different shapes");
         mi->pair[mi->npairs++] = (Pair){(uint8_t)d, (uint8_t)t++};
     }
     return true;
@@ -88,11 +86,9 @@ static bool inside_tile(Lower *L, MoveInfo *mi, int i)
     int64_t last = t->extent[i] - (t->tensor ? p->extent : reach_of(mi, i)), k;
     if (poly_is_const(start, &k) && k >= 0 && k <= last) return true;
     if (need_within(L, start, last, E1127, p->span, "the part must lie inside the tile")) return true;
-    Diag *g = lower_error(L, E0508, p->span,
-                          "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
-                          (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));
-    diag_label(L->c->diags, g, t->span, "the tile has extent %lld here", (long long)t->extent[i]);
-    return false;
+    const char *extent = arena_printf(L->a, "the tile has extent %lld here", (long long)t->extent[i]);
+    return cannot(L, NULL, E0508, p->span, t->span, extent, NULL, "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
+                  (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));
 }
 
 static bool resolve_tile(Lower *L, MoveInfo *mi)
@@ -115,23 +111,16 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
             mi->offset = poly_add(d, mi->offset, slice_offset(L, mi, mi->at[i]));
             continue;
         }
-        if (within && mi->mv->kind == MOVE_TMEM_CP) {
-            Diag *g = lower_error(L, E0552, p->span, "tcgen05.cp can't read this: element %s of `%s` is not proved to begin at a multiple of 16 bytes, %d elements",
-                                  poly_text(L, mi->at[i]), name_text(L, t->name), 16 * 8 / mi->sbits);
-            diag_label(L->c->diags, g, t->span, "the tile");
-            return false;
-        }
+        if (within && mi->mv->kind == MOVE_TMEM_CP)
+            return cannot(L, NULL, E0552, p->span, t->span, "the tile", NULL,
+                          "tcgen05.cp can't read this: element %s of `%s` is not proved to begin at a multiple of 16 bytes, %d elements",
+                          poly_text(L, mi->at[i]), name_text(L, t->name), 16 * 8 / mi->sbits);
         if (within) {
-            Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel",
-                                  poly_text(L, mi->at[i]), name_text(L, t->name));
-            diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)tile_span(mi->tile),
-                       (long long)panel_elements(mi));
-            return false;
+            const char *panels = arena_printf(L->a, "its panels are %lld bytes, %lld elements, wide", (long long)tile_span(mi->tile), (long long)panel_elements(mi));
+            return cannot(L, NULL, E0507, p->span, t->span, panels, NULL, "column %s of `%s` is not the start of a panel", poly_text(L, mi->at[i]), name_text(L, t->name));
         }
-        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->at[i])) {
-            lower_error(L, E0507, p->span, "the part starts in the middle of a byte");
-            return false;
-        }
+        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->at[i]))
+            return cannot(L, NULL, E0507, p->span, (Span){0, 0}, NULL, NULL, "the part starts in the middle of a byte");
         Poly bits = poly_mul(d, mi->at[i], poly_const(d, pitch));
         mi->offset = poly_add(d, mi->offset, poly_div(d, bits, poly_const(d, 8)));
     }
@@ -160,11 +149,10 @@ static bool resolve_slot(Lower *L, MoveInfo *mi)
         mi->slot_const = -1;
         if (domain_le(L->d, poly_const(L->d, 0), slot) && domain_le(L->d, slot, poly_const(L->d, last))) return true;
     }
-    Diag *g = lower_error(L, E0508, mi->s->span, "slot %s of `%s` is not proved to lie in 0 .. %lld",
-                          poly_text(L, slot), name_text(L, mi->tile->name), (long long)last);
-    diag_label(L->c->diags, g, mi->tile->span, "an array of %lld tiles", (long long)mi->tile->slots);
-    diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
-    return false;
+    const char *array = arena_printf(L->a, "an array of %lld tiles", (long long)mi->tile->slots);
+    const char *fix = arena_printf(L->a, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
+    return cannot(L, NULL, E0508, mi->s->span, mi->tile->span, array, fix, "slot %s of `%s` is not proved to lie in 0 .. %lld",
+                  poly_text(L, slot), name_text(L, mi->tile->name), (long long)last);
 }
 
 static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
@@ -180,11 +168,10 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
         if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent"))
             return true;
     }
-    Diag *g = lower_error(L, E0312, p->span, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
-                          (long long)p->extent);
-    diag_label(L->c->diags, g, mi->tile->span, "extent %lld", (long long)p->extent);
-    diag_fix(L->c->diags, g, "write the part that is meant: `start +: %lld`", (long long)p->extent);
-    return false;
+    const char *label = arena_printf(L->a, "extent %lld", (long long)p->extent);
+    const char *fix = arena_printf(L->a, "write the part that is meant: `start +: %lld`", (long long)p->extent);
+    return cannot(L, NULL, E0312, p->span, mi->tile->span, label, fix, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
+                  (long long)p->extent);
 }
 
 int64_t move_step(const MoveInfo *mi, int d)

@@ -8,10 +8,7 @@ enum { QUARTER = 32, ROWS_4 = 4, PATTERN_ROWS = 8, WAYS_ONE = 16, CELL = 4 /* by
 
 static bool refuse(Lower *L, const MoveInfo *mi, const char *why, const char *fix)
 {
-    Diag *g = lower_error(L, E0552, mi->s->span, "tcgen05.cp can't read this: %s", why);
-    diag_label(L->c->diags, g, mi->tile->span, "the tile");
-    if (fix) diag_fix(L->c->diags, g, "%s", fix);
-    return false;
+    return cannot(L, NULL, E0552, mi->s->span, mi->tile->span, "the tile", fix, "tcgen05.cp can't read this: %s", why);
 }
 
 /* ---- the source ---- */

@@ -175,10 +175,7 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
     side_of(L, to, &q, &q.dst);
     IrPlan one = q;
     if (by.batch > 1) add_batch(&q, by);
-    if (!threads_plan(L->a, &q, &why)) {
-        lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
-        return false;
-    }
+    if (!threads_plan(L->a, &q, &why)) return cannot(L, NULL, E0520, st->span, (Span){0, 0}, NULL, NULL, "threads can't do this move: %s", why);
     if (mv->kind != MOVE_TMEM_LD && mv->kind != MOVE_TMEM_ST) note_banks(L, st, &q, by.batch > 1 ? &one : NULL);
     *plan = L->ir->plans.n;
     vec_push(L->a, &L->ir->plans, q);
@@ -197,8 +194,7 @@ bool plan_global_work(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_
         vec_push(L->a, &L->ir->plans, q);
         return true;
     }
-    lower_error(L, E0520, mi->stmt->span, "threads can't do this move: %s", why);
-    return false;
+    return cannot(L, NULL, E0520, mi->stmt->span, (Span){0, 0}, NULL, NULL, "threads can't do this move: %s", why);
 }
 
 enum { ZEROS_MIN = 1024, ZEROS_MAX = 1 << 24, ZEROS_UNIT = 8 };

@@ -194,9 +194,8 @@ static void branch(Lower *L, const PStmt *st)
 static void refuse(Lower *L, const PStmt *st, const char *what)
 {
     if (!sched(L)->planning || !L->derived) return;
-    Diag *g = lower_error(L, E0748, st->span, "%s in a kernel whose schedule is derived", what);
-    diag_label(L->c->diags, g, agents_wanted(L->k)->span, "because of this");
-    diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
+    cannot(L, NULL, E0748, st->span, agents_wanted(L->k)->span, "because of this",
+           "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`", "%s in a kernel whose schedule is derived", what);
 }
 
 bool walk_enter(const Lower *L, const PStmt *st, int agent)

@@ -13,11 +13,9 @@ enum { FILL_PEER_MAX = 1024, FILLS_UNROLLED = 8 };
 
 static bool refuse(Lower *L, const PStmt *st, const MoveInfo *to, ErrorCode code, const char *text)
 {
-    Diag *g = lower_error(L, code, st->span, "%s", text);
-    diag_label(L->c->diags, g, to->tile->span, "the tile");
-    if (st->move->reduce >= 0) diag_fix(L->c->diags, g, "fill a tile of this CTA and move it: `fill t = ..; move t -> peer(u, rank) reduce ..;`");
-    else diag_fix(L->c->diags, g, "fill a tile of this CTA and move it: `fill t = ..; move t -> peer(u, rank);`");
-    return false;
+    const char *fix = st->move->reduce >= 0 ? "fill a tile of this CTA and move it: `fill t = ..; move t -> peer(u, rank) reduce ..;`"
+                                            : "fill a tile of this CTA and move it: `fill t = ..; move t -> peer(u, rank);`";
+    return cannot(L, NULL, code, st->span, to->tile->span, "the tile", fix, "%s", text);
 }
 
 bool between_tiles(Lower *L, const PStmt *st, MoveInfo *from, MoveInfo *to)

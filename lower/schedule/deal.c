@@ -45,13 +45,10 @@ static bool total_of(Lower *L, Pipe *p)
     int64_t k;
     for (int i = 0; i < p->st->pipe->n; i++) {
         Lx lo = scalar_lx(L, p->index[i].lo), hi = scalar_lx(L, p->index[i].value);
-        if (lo == 0 || hi == 0) {
-            Diag *g = lower_error(L, E0745, p->index[i].span, "the range of `%s` is not known at launch",
-                                  name_text(L, p->index[i].name));
-            diag_label(L->c->diags, g, (lo == 0 ? p->index[i].lo : p->index[i].value)->span, "this depends on data");
-            diag_fix(L->c->diags, g, "deal a range of sizes and parameters, and put a `for` or `if` inside");
-            return false;
-        }
+        if (lo == 0 || hi == 0)
+            return cannot(L, NULL, E0745, p->index[i].span, (lo == 0 ? p->index[i].lo : p->index[i].value)->span, "this depends on data",
+                          "deal a range of sizes and parameters, and put a `for` or `if` inside", "the range of `%s` is not known at launch",
+                          name_text(L, p->index[i].name));
         Lx n = count_of(L, &p->index[i]);
         bool natural = lx_is_const(pool, lo, &k) && k <= 0 && scalar_of_sizes(L, p->index[i].value);
         if (!natural) n = lx_op(L->a, pool, LX_MAX, n, lx_const(L->a, pool, 0));
@@ -111,9 +108,7 @@ static void choose_order(Lower *L, Pipe *p)
 
 static void misfit(Lower *L, const Pipe *p, const char *what, Span at, const char *why)
 {
-    Diag *g = lower_error(L, E0746, p->st->pipe->deal_span, "%s", what);
-    diag_label(L->c->diags, g, at, "%s", why);
-    diag_fix(L->c->diags, g, "deal `by static`, or leave `by` out");
+    cannot(L, NULL, E0746, p->st->pipe->deal_span, at, why, "deal `by static`, or leave `by` out", "%s", what);
 }
 
 static Span other_across(const Lower *L, const Pipe *p)
@@ -125,10 +120,9 @@ static Span other_across(const Lower *L, const Pipe *p)
 
 static void no_multicast(Lower *L, const Pipe *p)
 {
-    Diag *g = lower_error(L, E0801, p->st->pipe->deal_span,
-                          "%s has no clusterlaunchcontrol for clusters: an answer for all of their CTAs", L->c->target->name);
-    diag_label(L->c->diags, g, L->k->cluster_span, "the cluster");
-    diag_fix(L->c->diags, g, "compile for %sa, deal `by static`, or leave `by` out", L->c->target->name);
+    const char *fix = arena_printf(L->a, "compile for %sa, deal `by static`, or leave `by` out", L->c->target->name);
+    cannot(L, NULL, E0801, p->st->pipe->deal_span, L->k->cluster_span, "the cluster", fix,
+           "%s has no clusterlaunchcontrol for clusters: an answer for all of their CTAs", L->c->target->name);
 }
 
 static bool target_answers(const Lower *L)

@@ -54,10 +54,8 @@ static bool received_apart(Lower *L, const Planned *p, const int *target)
         receivers |= to;
     }
     if (!(senders & receivers) || mv->kind == MOVE_FILL || subtiles_disjoint(L, &p->mi, p->other)) return true;
-    Diag *g = lower_error(L, E0617, mv->dst.span, "this CTA's tile is sent while another CTA writes it");
-    diag_label(L->c->diags, g, mv->src.span, "sent here");
-    diag_fix(L->c->diags, g, mv->src.slot ? "receive into a tile with a name of its own; a loop of two moves sends there and back" : "receive into a second tile");
-    return false;
+    const char *fix = mv->src.slot ? "receive into a tile with a name of its own; a loop of two moves sends there and back" : "receive into a second tile";
+    return cannot(L, NULL, E0617, mv->dst.span, mv->src.span, "sent here", fix, "this CTA's tile is sent while another CTA writes it");
 }
 
 /* A copy, or a fill. */
@@ -91,10 +89,7 @@ static bool plan_threads(Lower *L, Planned *p)
     if (p->st->move->kind != MOVE_SHARED) return true;
     p->src = ring_of(L, &p->mi);
     if (subtiles_disjoint(L, &p->mi, p->other)) return true;
-    Diag *g = lower_error(L, E0534, p->st->move->dst.span, "the destination may overlap the source");
-    diag_label(L->c->diags, g, p->st->move->src.span, "the source");
-    diag_fix(L->c->diags, g, "move to another tile");
-    return false;
+    return cannot(L, NULL, E0534, p->st->move->dst.span, p->st->move->src.span, "the source", "move to another tile", "the destination may overlap the source");
 }
 
 static bool plan_tmem(Lower *L, Planned *p)

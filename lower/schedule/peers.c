@@ -63,22 +63,19 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
         target[r] = -1;
         if (left_out_at(L, r)) continue;
         Poly p = scalar_at_rank(L, peer, r);
-        if (!poly_is_const(p, &k)) {
-            Diag *g = lower_error(L, E0742, at, "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
-            diag_fix(L->c->diags, g, "compute it from cluster.rank alone: `(cluster.rank + 1) %% cluster.size`; instead of a loop over ranks a statement for each");
-            return false;
-        }
+        if (!poly_is_const(p, &k))
+            return cannot(L, NULL, E0742, at, (Span){0, 0}, NULL,
+                          "compute it from cluster.rank alone: `(cluster.rank + 1) % cluster.size`; instead of a loop over ranks a statement for each",
+                          "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
         if (k < 0 || k >= L->cluster_size) {
-            Diag *g = lower_error(L, E0531, at, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
-            if (peer->op == SX_CONST) diag_fix(L->c->diags, g, "name a rank that there is: 0 to %lld", (long long)L->cluster_size - 1);
-            else diag_fix(L->c->diags, g, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
-            return false;
+            const char *fix = peer->op == SX_CONST ? arena_printf(L->a, "name a rank that there is: 0 to %lld", (long long)L->cluster_size - 1)
+                                                   : arena_printf(L->a, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
+            return cannot(L, NULL, E0531, at, (Span){0, 0}, NULL, fix, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
         }
         if (copy && k == r) {
-            Diag *g = lower_error(L, E0618, at, "at rank %d the peer is the CTA itself", r);
-            if (peer->op == SX_RANK) diag_fix(L->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
-            else diag_fix(L->c->diags, g, "leave that rank out: `if cluster.rank != %d { .. }`", r);
-            return false;
+            const char *fix = peer->op == SX_RANK ? "name another rank: `(cluster.rank + 1) % cluster.size`"
+                                                  : arena_printf(L->a, "leave that rank out: `if cluster.rank != %d { .. }`", r);
+            return cannot(L, NULL, E0618, at, (Span){0, 0}, NULL, fix, "at rank %d the peer is the CTA itself", r);
         }
         target[r] = (int)k;
     }
@@ -106,10 +103,8 @@ static bool open_mask(Lower *L, MoveInfo *mi)
     L->remote = true;
     if (interval_within(scalar_range(L, x), 0, most)) return true;
     if (need_within(L, scalar_poly(L, x), most, E1142, mi->mv->cast_span, "the mask names CTAs of the cluster")) return true;
-    Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask `%s` is not proved to be 0 to %lld",
-                          source_text(L, x->span), (long long)most);
-    diag_fix(L->c->diags, g, "multicast ((%s) & %lld)", source_text(L, x->span), (long long)most);
-    return false;
+    const char *mask = source_text(L, x->span), *fix = arena_printf(L->a, "multicast ((%s) & %lld)", mask, (long long)most);
+    return cannot(L, NULL, E0532, mi->mv->cast_span, (Span){0, 0}, NULL, fix, "the mask `%s` is not proved to be 0 to %lld", mask, (long long)most);
 }
 
 Opnd mask_value(Lower *L, const MoveInfo *mi)
@@ -130,15 +125,12 @@ bool mask_plan(Lower *L, MoveInfo *mi)
         Poly p = scalar_at_rank(L, mv->mask, r);
         if (!poly_is_const(p, &mask)) {
             if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);
-            Diag *g = lower_error(L, E0621, mv->cast_span, "how many bytes each CTA gets is only known at run time");
-            diag_fix(L->c->diags, g, "in `roles`, `commit b`, and `expect b, bytes;` in each CTA that waits");
-            return false;
+            return cannot(L, NULL, E0621, mv->cast_span, (Span){0, 0}, NULL, "in `roles`, `commit b`, and `expect b, bytes;` in each CTA that waits",
+                          "how many bytes each CTA gets is only known at run time");
         }
-        if (mask < 1 || mask >= INT64_C(1) << L->cluster_size) {
-            lower_error(L, E0532, mv->cast_span, "the mask is %lld at rank %d; of a cluster of %lld it is 1 to %lld",
-                        (long long)mask, r, (long long)L->cluster_size, (long long)((INT64_C(1) << L->cluster_size) - 1));
-            return false;
-        }
+        if (mask < 1 || mask >= INT64_C(1) << L->cluster_size)
+            return cannot(L, NULL, E0532, mv->cast_span, (Span){0, 0}, NULL, NULL, "the mask is %lld at rank %d; of a cluster of %lld it is 1 to %lld",
+                          (long long)mask, r, (long long)L->cluster_size, (long long)((INT64_C(1) << L->cluster_size) - 1));
         peers->to[r] = (uint16_t)mask;
         for (int i = 0; i < L->cluster_size; i++) peers->from[i] += (uint8_t)(mask >> i & 1);
     }

@@ -78,10 +78,10 @@ static bool places_apart(Lower *L, const Planned *p)
         for (int q = 0; q < r; q++) {
             uint32_t there = meet_in(L, p, r, p, q);
             if (there == 0) continue;
-            Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(there));
-            diag_fix(L->c->diags, g, p->st->move->cast == CAST_MASK ? "give each its own part of the tile, or let one CTA send to both"
-                                                                         : "give each its own part or tile of an array, or `reduce`");
-            return false;
+            return cannot(L, NULL, E0628, p->st->move->dst.span, (Span){0, 0}, NULL,
+                          p->st->move->cast == CAST_MASK ? "give each its own part of the tile, or let one CTA send to both"
+                                                         : "give each its own part or tile of an array, or `reduce`",
+                          "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(there));
         }
     }
     return true;
@@ -96,10 +96,8 @@ static bool counts_alone(Lower *L, const Planned *p)
     for (int t = 0; t < L->cluster_size; t++) {
         int from = move_peers(&p->mi)->from[t];
         if (from < 2) continue;
-        Diag *g = lower_error(L, E0613, p->st->span, "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", from,
-                              word_list(WORDS_REDUCE, &n)[reduce], t);
-        diag_fix(L->c->diags, g, "let one CTA at a time do it, by an `if` for each");
-        return false;
+        return cannot(L, NULL, E0613, p->st->span, (Span){0, 0}, NULL, "let one CTA at a time do it, by an `if` for each",
+                      "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", from, word_list(WORDS_REDUCE, &n)[reduce], t);
     }
     return true;
 }

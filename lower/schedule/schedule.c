@@ -118,9 +118,9 @@ static void shapes(Lower *L)
     }
     for (int a = 0; a < AG_COUNT; a++) beside += s->used[a] && a != AG_WORK ? 32 * s->warps[a] : 0;
     if (32 * s->warps[AG_WORK] + beside <= CTA_THREADS_MOST) return;
-    Diag *g = lower_error(L, E0902, at, "work has %lld threads, and the roles beside it %lld; a CTA has at most %d", (long long)threads,
-                          (long long)beside, CTA_THREADS_MOST);
-    diag_fix(L->c->diags, g, "at most %lld threads", CTA_THREADS_MOST - (long long)beside);
+    const char *fix = arena_printf(L->a, "at most %lld threads", CTA_THREADS_MOST - (long long)beside);
+    cannot(L, NULL, E0902, at, (Span){0, 0}, NULL, fix, "work has %lld threads, and the roles beside it %lld; a CTA has at most %d", (long long)threads,
+           (long long)beside, CTA_THREADS_MOST);
 }
 
 static void agents(Lower *L)

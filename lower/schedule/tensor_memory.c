@@ -18,10 +18,8 @@
 static bool alike(Lower *L, const Sx *x, Span at)
 {
     if (cluster_pairs(L, x)) return true;
-    Diag *g = lower_error(L, E0558, at, "%s is not proved to be the same in both CTAs of a pair, and one of them begins this for both", poly_text(L, scalar_poly(L, x)));
-    diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
-    diag_fix(L->c->diags, g, "let each CTA load what differs to the same place of its own tile");
-    return false;
+    return cannot(L, NULL, E0558, at, L->k->pair_span, "CTAs in pairs", "let each CTA load what differs to the same place of its own tile",
+                  "%s is not proved to be the same in both CTAs of a pair, and one of them begins this for both", poly_text(L, scalar_poly(L, x)));
 }
 
 bool tmem_paired(Lower *L, const Planned *p)
@@ -34,10 +32,8 @@ bool tmem_paired(Lower *L, const Planned *p)
             if (!alike(L, side[i]->dim[d].start, side[i]->dim[d].span)) return false;
     }
     if (p->naround == 0) return true;
-    Diag *g = lower_error(L, E0558, p->st->span, "under a condition one CTA of a pair could do this alone");
-    diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
-    diag_fix(L->c->diags, g, "copy always, and put the condition on the moves that come after");
-    return false;
+    return cannot(L, NULL, E0558, p->st->span, L->k->pair_span, "CTAs in pairs", "copy always, and put the condition on the moves that come after",
+                  "under a condition one CTA of a pair could do this alone");
 }
 
 /* ---- barriers and phases ---- */

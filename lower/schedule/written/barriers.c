@@ -55,11 +55,9 @@ void sync_role(Lower *L)
             s->bars[i].waits = arena_array(L->a, uint32_t, (size_t)b->slots);
             continue;
         }
-        if (b->slots > 32) {
-            Diag *g = lower_error(L, E0712, b->span, "barrier `%s` has %lld slots; in loops and roles it has at most 32",
-                                  name_text(L, b->name), (long long)b->slots);
-            diag_fix(L->c->diags, g, "use several barriers, or a shorter ring");
-        }
+        if (b->slots > 32)
+            cannot(L, NULL, E0712, b->span, (Span){0, 0}, NULL, "use several barriers, or a shorter ring",
+                   "barrier `%s` has %lld slots; in loops and roles it has at most 32", name_text(L, b->name), (long long)b->slots);
         int64_t all = b->slots >= 32 ? -1 : (INT64_C(1) << b->slots) - 1;
         s->bars[i].bits = phase_var(L, arena_printf(L->a, "%s.phase", name_text(L, b->name)), b->is_free ? all : 0,
                                     b->span);
@@ -69,7 +67,7 @@ void sync_role(Lower *L)
 /* ---- arrivals and waits ---- */
 
 /* The slot: a constant in range, or a value that is proved to be. */
-static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, Span at, int64_t *k, Opnd *value)
+static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, int64_t *k, Opnd *value)
 {
     *k = 0;
     *value = opnd_imm(0);
@@ -81,12 +79,9 @@ static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, Span at, 
     *value = constant ? opnd_imm(*k) : value_low(L, slot);
     if (!constant) *k = -1;
     if (ok) return true;
-    Diag *g = lower_error(L, E0508, slot ? slot->span : at, "slot %s of barrier `%s` is not %sone of 0 .. %lld",
-                          poly_text(L, p), name_text(L, b->name), constant ? "" : "proved to be ",
-                          (long long)b->slots - 1);
-    diag_label(L->c->diags, g, b->span, "the barrier");
-    if (!constant) diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)b->slots);
-    return false;
+    const char *fix = constant ? NULL : arena_printf(L->a, "write the slot as `.. %% %lld`", (long long)b->slots);
+    return cannot(L, NULL, E0508, slot->span, b->span, "the barrier", fix, "slot %s of barrier `%s` is not %sone of 0 .. %lld", poly_text(L, p),
+                  name_text(L, b->name), constant ? "" : "proved to be ", (long long)b->slots - 1);
 }
 
 /* Commits of one block to one phase, as far as can be seen, are one arrival. */
@@ -139,7 +134,7 @@ bool sync_arrive(Lower *L, const PMove *mv, Opnd each, Opnd *slot)
     int64_t k;
     const PBarrier *b = mv->barrier;
     agent_arrive_sync(L);
-    if (!explicit_slot(L, b, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
+    if (!explicit_slot(L, b, mv->barrier_slot, &k, slot)) return false;
     Commit *c = open_commit(L, mv, mv->barrier_slot ? scalar_poly(L, mv->barrier_slot) : poly_const(L->d, 0), k);
     bool first = c->arrival == 0;
     c->guard = emit_logic(L, IR_OR, c->guard, L->sync->guard);
@@ -159,7 +154,7 @@ bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
 {
     int64_t k;
     const PMove *mv = st->move;
-    if (!explicit_slot(L, mv->barrier, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
+    if (!explicit_slot(L, mv->barrier, mv->barrier_slot, &k, slot)) return false;
     agent_arrive_sync(L);
     counts_note(L, mv->barrier->index, *slot, false, NULL);
     if (L->ir->pair) counts_pair(L);
@@ -184,7 +179,7 @@ void sync_wait(Lower *L, const PStmt *st)
     Sync *s = L->sync;
     const PBarrier *b = st->barrier;
     Explicit *e = &s->bars[b->index];
-    if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
+    if (!explicit_slot(L, b, st->value, &k, &slot)) return;
     if (e->looped) parity = looped_parity(L, e, slot);
     else parity = opnd_imm((e->waits[k]++ + (b->is_free ? 1 : 0)) & 1);
     IrOp *op = emit_new(L, IR_BAR_WAIT);
@@ -205,7 +200,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     int64_t k;
     Opnd slot;
     const PBarrier *b = st->barrier;
-    if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
+    if (!explicit_slot(L, b, st->value, &k, &slot)) return;
     Opnd rank = st->peer ? value_low(L, st->peer) : opnd_imm(0);
     agent_arrive_sync(L);
     role_tensor_fence(L, IRD_BEFORE);
@@ -221,7 +216,7 @@ void sync_expect(Lower *L, const PStmt *st)
 {
     int64_t k;
     Opnd slot;
-    if (!explicit_slot(L, st->barrier, st->value, st->span, &k, &slot)) return;
+    if (!explicit_slot(L, st->barrier, st->value, &k, &slot)) return;
     Opnd bytes = value_low(L, st->bytes);
     IrOp *op = emit_new(L, IR_BAR_EXPECT);
     emit_if(op, L->guard);

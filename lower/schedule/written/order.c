@@ -61,10 +61,8 @@ static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, c
 static void unwaited(Lower *L, const Planned *p, const Planned *store)
 {
     L->stmt = p->st;
-    Diag *g = lower_error(L, E0711, p->st->span, "this move %s the same elements of `%s` as one that nobody waited for",
-                          p->mi.load ? "reads" : "writes", name_text(L, p->mi.tensor->name));
-    diag_label(L->c->diags, g, store->st->span, "may still be on its way");
-    diag_fix(L->c->diags, g, "write `wait group;` before it");
+    cannot(L, NULL, E0711, p->st->span, store->st->span, "may still be on its way", "write `wait group;` before it",
+           "this move %s the same elements of `%s` as one that nobody waited for", p->mi.load ? "reads" : "writes", name_text(L, p->mi.tensor->name));
     L->stmt = NULL;
 }
 

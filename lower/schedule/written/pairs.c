@@ -6,28 +6,18 @@
 static bool not_of_pair(Lower *L, const MoveInfo *mi, int rank, int to, int bar)
 {
     const PMove *mv = mi->mv;
-    Diag *g;
     if (mv->dst.peer)
-        g = lower_error(L, E0530, mv->commit_span, "at rank %d the bytes arrive in CTA %d, the barrier is that of CTA %d, and these are no pair",
-                        rank, to, bar);
-    else
-        g = lower_error(L, E0540, mv->commit_span, "at rank %d the barrier is that of rank %d, the pair is %d and %d", rank, bar,
-                        rank & ~1, rank | 1);
-    diag_label(L->c->diags, g, mv->dst.span, mv->dst.peer ? "the destination" : "the tile is the own one");
-    if (mv->dst.peer) diag_fix(L->c->diags, g, "commit peer(.., rank) with the rank of the destination");
-    else diag_fix(L->c->diags, g, "commit peer(.., cluster.rank & ~1), or cluster.rank ^ 1");
-    return false;
+        return cannot(L, NULL, E0530, mv->commit_span, mv->dst.span, "the destination", "commit peer(.., rank) with the rank of the destination",
+                      "at rank %d the bytes arrive in CTA %d, the barrier is that of CTA %d, and these are no pair", rank, to, bar);
+    return cannot(L, NULL, E0540, mv->commit_span, mv->dst.span, "the tile is the own one", "commit peer(.., cluster.rank & ~1), or cluster.rank ^ 1",
+                  "at rank %d the barrier is that of rank %d, the pair is %d and %d", rank, bar, rank & ~1, rank | 1);
 }
 
 static bool disagree(Lower *L, const MoveInfo *mi, int from, int to, const int *bar)
 {
-    Diag *g = lower_error(
-        L, E0540, mi->mv->commit_span,
-        "rank %d writes to rank %d and names the barrier of rank %d; that one expects the bytes on rank %d", from, to,
-        bar[from], bar[to]);
-    diag_label(L->c->diags, g, mi->mv->cast_span, "the signal goes to the even or to the odd CTA of each pair");
-    diag_fix(L->c->diags, g, "name the even one in all of them: commit peer(.., cluster.rank & ~1)");
-    return false;
+    return cannot(L, NULL, E0540, mi->mv->commit_span, mi->mv->cast_span, "the signal goes to the even or to the odd CTA of each pair",
+                  "name the even one in all of them: commit peer(.., cluster.rank & ~1)",
+                  "rank %d writes to rank %d and names the barrier of rank %d; that one expects the bytes on rank %d", from, to, bar[from], bar[to]);
 }
 
 /* Whom the CTA of that rank writes to, or may write to. */
@@ -46,14 +36,10 @@ static bool has_pairs(Lower *L, const MoveInfo *mi)
 {
     const PMove *mv = mi->mv;
     Refusal why;
-    Diag *g;
     if (mv->dst.peer && !target_has(L->c->target, FEAT_BLK)) {
-        g = lower_error(L, E0530, mv->commit_span, "the bytes arrive in another CTA than that of the barrier, and %s has no .cta_group::2",
-                        L->c->target->name);
-        diag_label(L->c->diags, g, mv->dst.span, "the destination");
-        diag_fix(L->c->diags, g, "commit peer(.., rank) with the rank of the destination; or compile for one of %s",
-                 feature_targets(L->a, FEAT_BLK));
-        return false;
+        const char *fix = arena_printf(L->a, "commit peer(.., rank) with the rank of the destination; or compile for one of %s", feature_targets(L->a, FEAT_BLK));
+        return cannot(L, NULL, E0530, mv->commit_span, mv->dst.span, "the destination", fix,
+                      "the bytes arrive in another CTA than that of the barrier, and %s has no .cta_group::2", L->c->target->name);
     }
     if (mode_lacks(L, FEAT_BLK, mv->commit_span,
                    ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair",
@@ -81,12 +67,9 @@ bool pair_plan(Lower *L, MoveInfo *mi)
     for (int r = 0; r < L->cluster_size && mv->cast != CAST_NONE; r++)
         for (int at = 0; at < L->cluster_size && bar[r] >= 0; at++)
             if (reached(L, mi, r) >> at & 1 && bar[at] >= 0 && ((bar[r] ^ bar[at]) & 1)) return disagree(L, mi, r, at, bar);
-    if (L->cluster_size % 2) {
-        Diag *g = lower_error(L, E0540, mv->commit_span, "a cluster of %lld CTAs is not made of pairs",
-                              (long long)L->cluster_size);
-        diag_label(L->c->diags, g, L->k->cluster_span, "the cluster");
-        return false;
-    }
+    if (L->cluster_size % 2)
+        return cannot(L, NULL, E0540, mv->commit_span, L->k->cluster_span, "the cluster", NULL, "a cluster of %lld CTAs is not made of pairs",
+                      (long long)L->cluster_size);
     L->remote = true;
     return true;
 }

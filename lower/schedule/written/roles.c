@@ -160,10 +160,10 @@ bool role_committed(Lower *L, const PStmt *st)
 {
     const PMove *mv = st->move;
     if (mv->commit == COMMIT_BARRIER) return true;
-    Diag *g = lower_error(L, E0771, st->span, "in `roles` nothing says when this has arrived in the other CTAs");
-    diag_fix(L->c->diags, g, mv->cast != CAST_NONE ? "`commit` a barrier, and `wait` for it in every CTA that it reaches"
-                                                   : "`commit peer(b, rank)`, and `wait b` in the CTA that it reaches");
-    return false;
+    return cannot(L, NULL, E0771, st->span, (Span){0, 0}, NULL,
+                  mv->cast != CAST_NONE ? "`commit` a barrier, and `wait` for it in every CTA that it reaches"
+                                        : "`commit peer(b, rank)`, and `wait b` in the CTA that it reaches",
+                  "in `roles` nothing says when this has arrived in the other CTAs");
 }
 
 /* A multicast whose parts this CTA brings, or a load into another one's tile. */
@@ -202,10 +202,7 @@ bool written_tmem(Lower *L, const PStmt *st)
 {
     for (int r = 1; L->ir->pair && r < L->cluster_size; r += 2) {
         if (left_out_at(L, r)) continue;
-        Diag *g = lower_error(L, E0570, st->span, "rank %d would begin this, too", r);
-        diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
-        diag_fix(L->c->diags, g, "if cluster.rank %% 2 == 0 { .. }");
-        return false;
+        return cannot(L, NULL, E0570, st->span, L->k->pair_span, "CTAs in pairs", "if cluster.rank % 2 == 0 { .. }", "rank %d would begin this, too", r);
     }
     return true;
 }
