@@ -71,9 +71,9 @@ static IrVal binary(Count *c, IrOpcode code, IrVal a, Number b)
 
 static uint32_t variable(Count *c, const char *name, const char *what)
 {
-    vec_push(c->a, &c->k->vars, ((IrVar){arena_printf(c->a, "%s.%s", name, what), IR_I32}));
-    set(c, IR_VAR, c->k->vars.n - 1, (Number){0});
-    return c->k->vars.n - 1;
+    uint32_t var = ir_var(c->a, c->k, IR_I32, arena_printf(c->a, "%s.%s", name, what));
+    set(c, IR_VAR, var, (Number){0});
+    return var;
 }
 
 static void begin(Count *c, Counter *x, const char *name, uint32_t slots, bool looped)

@@ -145,10 +145,8 @@ static IrVal own_value(const Projection *p, IrVal v)
 
 static uint32_t own_var(Projection *p, const IrOp *op, uint32_t var)
 {
-    IrVar copy = p->k->vars.v[var];
-    if (op->op != IR_VAR) return p->var[var];
-    p->var[var] = p->k->vars.n;
-    vec_push(p->a, &p->k->vars, copy);
+    IrVar x = p->k->vars.v[var];
+    if (op->op == IR_VAR) p->var[var] = ir_var(p->a, p->k, (IrType)x.type, x.name);
     return p->var[var];
 }
 

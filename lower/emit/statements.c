@@ -33,11 +33,7 @@ void lower_assign(Lower *L, const PStmt *st)
     VarState *v = &L->scalars->vars[st->id];
     Opnd x = value_wide(L, st->value);
     if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, v->ir));
-    if (st->kind == P_VAR) {
-        v->ir = L->ir->vars.n;
-        IrVar *ir = vec_add(L->a, &L->ir->vars);
-        *ir = (IrVar){name_text(L, st->name), IR_I64};
-    }
+    if (st->kind == P_VAR) v->ir = ir_var(L->a, L->ir, IR_I64, name_text(L, st->name));
     emit_set(L, st->kind == P_VAR ? IR_VAR : IR_SET, v->ir, x);
     scalar_assign(L, st);
 }

@@ -68,6 +68,18 @@ void put_bar(Lower *L, IrOp *op, uint32_t bar, Opnd slot)
     if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
 }
 
+IrOp *emit_at(Lower *L, IrOpcode op, uint32_t bar, Opnd slot)
+{
+    IrOp *o = emit_new(L, op);
+    put_bar(L, o, bar, slot);
+    return o;
+}
+
+void emit_fence(Lower *L, IrSpace space)
+{
+    ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, space);
+}
+
 static bool is_hoisted(const Lower *L, Opnd o)
 {
     return o.v == 0 || (o.v <= L->values->hoisted.n && L->values->hoisted.v[o.v - 1]);
@@ -80,6 +92,15 @@ static IrVal new_value(Lower *L, IrType t, bool hoisted, const char *name)
     while (L->values->hoisted.n < v) vec_push(L->a, &L->values->hoisted, 0);
     L->values->hoisted.v[v - 1] = hoisted;
     return v;
+}
+
+IrOp *emit_value(Lower *L, IrOpcode op, IrType t, const char *name)
+{
+    IrVal v = new_value(L, t, false, name);
+    IrOp *o = emit_new(L, op);
+    o->type = (uint8_t)t;
+    o->dst = v;
+    return o;
 }
 
 static uint32_t key_hash(const uint64_t key[4])
@@ -307,27 +328,21 @@ Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uin
 
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)
 {
-    IrVal v = new_value(L, t, false, NULL);
-    IrOp *op = emit_new(L, IR_LOOP);
+    IrOp *op = emit_value(L, IR_LOOP, t, NULL);
     op->agent = 0;
-    op->type = (uint8_t)t;
-    op->dst = v;
     put_opnd(L, op, IRK_A, a);
     put_opnd(L, op, IRK_B, b);
     scope_open(L);
-    return (Opnd){.v = v};
+    return (Opnd){.v = op->dst};
 }
 
 Opnd emit_lanes(Lower *L, int64_t n)
 {
-    IrVal v = new_value(L, IR_I32, false, "lane");
-    IrOp *op = emit_new(L, IR_LANES);
-    op->type = IR_I32;
-    op->dst = v;
+    IrOp *op = emit_value(L, IR_LANES, IR_I32, "lane");
     ir_imm(L->a, op, IRK_N, n);
     scope_open(L);
     L->values->in_lanes = true;
-    return (Opnd){.v = v};
+    return (Opnd){.v = op->dst};
 }
 
 /* An index that stands for itself: as of a loop whose value is known. */
@@ -404,25 +419,18 @@ static Opnd load_scalar(Lower *L, const Sx *x)
     L->ir->mf.tensors.v[base->index].read = true;
     if (L->values->scalar_reads[base->index].hi == 0) L->values->scalar_reads[base->index] = x->span;
     param_add(L, MF_PARAM_ADDRESS, base->index);
-    IrVal v = new_value(L, IR_I64, false, NULL);
-    IrOp *op = emit_new(L, IR_LOADS);
-    op->type = IR_I64;
-    op->dst = v;
+    IrOp *op = emit_value(L, IR_LOADS, IR_I64, NULL);
     emit_if(op, ok);
     ir_ref(L->a, op, IRK_TENSOR, IRA_TENSOR, base->index);
     put_opnd(L, op, IRK_BYTE, byte);
-    return (Opnd){.v = v};
+    return (Opnd){.v = op->dst};
 }
 
 Opnd emit_get(Lower *L, uint32_t var)
 {
-    IrType type = L->ir->vars.v[var].type;
-    IrVal v = new_value(L, type, false, NULL);
-    IrOp *op = emit_new(L, IR_GET);
-    op->type = (uint8_t)type;
-    op->dst = v;
+    IrOp *op = emit_value(L, IR_GET, L->ir->vars.v[var].type, NULL);
     ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    return (Opnd){.v = v};
+    return (Opnd){.v = op->dst};
 }
 
 /* ---- expressions ---- */
@@ -478,26 +486,12 @@ static bool narrow(Lower *L, const Sx *x)
     }
 }
 
-static IrOpcode opcode_of(SxOp op)
-{
-    switch (op) {
-    case SX_ADD: return IR_ADD;
-    case SX_SUB: return IR_SUB;
-    case SX_MUL: return IR_MUL;
-    case SX_DIV: return IR_DIV;
-    case SX_MOD: return IR_MOD;
-    case SX_MIN: return IR_MIN;
-    case SX_MAX: return IR_MAX;
-    case SX_SHL: return IR_SHL;
-    case SX_SHR: return IR_SHR;
-    case SX_AND: return IR_AND;
-    case SX_OR: return IR_OR;
-    default: return IR_XOR;
-    }
-}
-
 static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
 {
+    static const uint8_t OPS[] = {
+        [SX_ADD] = IR_ADD, [SX_SUB] = IR_SUB, [SX_MUL] = IR_MUL, [SX_DIV] = IR_DIV, [SX_MOD] = IR_MOD, [SX_MIN] = IR_MIN,
+        [SX_MAX] = IR_MAX, [SX_SHL] = IR_SHL, [SX_SHR] = IR_SHR, [SX_AND] = IR_AND, [SX_OR] = IR_OR,   [SX_XOR] = IR_XOR,
+    };
     switch ((SxOp)x->op) {
     case SX_NEG: return emit_op(L, IR_SUB, t, opnd_imm(0), a);
     case SX_INV: return emit_op(L, IR_XOR, t, a, opnd_imm(-1));
@@ -507,7 +501,7 @@ static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
             return emit_op(L, IR_ADD, t, emit_op(L, IR_DIV, t, a, b), more);
         }
         return emit_op(L, IR_DIV, t, emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1))), b);
-    default: return emit_op(L, opcode_of(x->op), t, a, b);
+    default: return emit_op(L, (IrOpcode)OPS[x->op], t, a, b);
     }
 }
 

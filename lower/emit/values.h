@@ -52,6 +52,9 @@ Opnd emit_cvt(Lower *L, IrType t, Opnd a);
 Opnd emit_sreg(Lower *L, IrReg r);
 Opnd emit_param(Lower *L, Lx x);       /* i64 */
 IrOp *emit_new(Lower *L, IrOpcode op); /* in body, at the current statement */
+IrOp *emit_value(Lower *L, IrOpcode op, IrType t, const char *name);    /* .. with a value, that may have a name */
+IrOp *emit_at(Lower *L, IrOpcode op, uint32_t bar, Opnd slot);          /* .. at a barrier, which is its first operand */
+void emit_fence(Lower *L, IrSpace space);
 void emit_if(IrOp *op, Opnd cond);     /* the op happens where cond holds */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
 /* A place in a buffer, a barrier: the first slot and byte 0 go without saying. */

@@ -4,8 +4,6 @@
 #include "lower/plan/threads.h"
 #include "lower/schedule/schedule.h"
 
-static const char *const AGENTS[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work", [AG_NONE] = ""};
-
 const char *explain_completes(Lower *L, const MoveInfo *mi)
 {
     const Ring *r = &L->sched->rings[mi->tile->index];
@@ -43,7 +41,7 @@ static void roles(Lower *L)
     text_lit(L->plan, "  roles\n");
     for (int a = 0; a < AG_COUNT; a++)
         if (s->used[a])
-            text_printf(L->plan, "    %s: %u warp%s, %s\n", AGENTS[a], s->warps[a], s->warps[a] == 1 ? "" : "s",
+            text_printf(L->plan, "    %s: %u warp%s, %s\n", AGENT_NAMES[a], s->warps[a], s->warps[a] == 1 ? "" : "s",
                         s->shape[a] == SHAPE_LANES && device_makes(L, (uint32_t)a, NULL) ? "a warp that makes tensor maps" : SHAPES[s->shape[a]]);
 }
 
@@ -76,9 +74,9 @@ static void ring(Lower *L, const Ring *r)
     if (r != r->home) text_printf(t, "in the %u slot%s of %s", r->slots, r->slots == 1 ? "" : "s", L->explained->bufs[r->buf]);
     else text_printf(t, "%u slot%s", r->slots, r->slots == 1 ? "" : "s");
     if (r->inner > 1) text_printf(t, " of %u tiles", r->inner);
-    text_printf(t, ", filled by %s", AGENTS[r->filler]);
+    text_printf(t, ", filled by %s", AGENT_NAMES[r->filler]);
     for (int a = 0; a < AG_COUNT; a++)
-        if (a != (int)r->filler && ring_uses(r, (Agent)a)) text_printf(t, ", used by %s", AGENTS[a]);
+        if (a != (int)r->filler && ring_uses(r, (Agent)a)) text_printf(t, ", used by %s", AGENT_NAMES[a]);
     if (r->looped && r->empty != BAR_NONE) text_printf(t, "; %u turn%s ahead", r->lead, r->lead == 1 ? "" : "s");
     if (r->lag) text_printf(t, ", given back %u turn%s late, while stores read it", r->lag, r->lag == 1 ? "" : "s");
     if (!r->looped) text_lit(t, "; used once");
@@ -102,7 +100,7 @@ void explain_moves(Lower *L)
 {
     FOR_MOVES(L->sched, p) {
         PMoveKind kind = p->st->move->kind;
-        const char *whole = planned_across(p) && planned_across(p)->whole ? ", all iterations of a batch at once" : "", *role = p->role ? p->role : AGENTS[p->agent];
+        const char *whole = planned_across(p) && planned_across(p)->whole ? ", all iterations of a batch at once" : "", *role = p->role ? p->role : AGENT_NAMES[p->agent];
         if (p->agent == AG_NONE) {
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
         } else if ((kind == MOVE_PEER || kind == MOVE_FILL) && p->st->move->dst.peer) {
@@ -158,7 +156,7 @@ void explain_device_map(Lower *L, uint32_t map)
         text_printf(L->plan,
                     "      made on the device by %s: %u for each CTA, a slot of `%s` each; anew where a slot is used "
                     "first after `view %s` (%s)\n",
-                    AGENTS[m->agent], b->slots, name_text(L, L->sched->rings[m->tile].tile->name),
+                    AGENT_NAMES[m->agent], b->slots, name_text(L, L->sched->rings[m->tile].tile->name),
                     name_text(L, m->view->name), place_text(L, m->view->span));
     }
 }

@@ -167,6 +167,12 @@ IrVal ir_value(Arena *a, IrKernel *k, IrType t, const char *name_hint)
     return k->value_types.n;
 }
 
+uint32_t ir_var(Arena *a, IrKernel *k, IrType t, const char *name)
+{
+    vec_push(a, &k->vars, ((IrVar){name, (uint8_t)t}));
+    return k->vars.n - 1;
+}
+
 IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span)
 {
     IrOp *o = vec_add(a, &r->ops);

@@ -213,6 +213,7 @@ typedef struct IrModule {
 
 /* ---- building: ir.c ---- */
 IrVal ir_value(Arena *a, IrKernel *k, IrType t, const char *name_hint);
+uint32_t ir_var(Arena *a, IrKernel *k, IrType t, const char *name);
 /* Appends an op to ops; args are added with ir_arg*. The pointer is valid until the next append. */
 IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span);
 void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm);

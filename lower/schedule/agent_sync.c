@@ -26,8 +26,8 @@ void agent_id_sync(Lower *L)
 void agent_fence(Lower *L)
 {
     Sched *s = L->sched;
-    if (s->now->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    if (s->now->stored) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+    if (s->now->unfenced) emit_fence(L, IRS_SHARED);
+    if (s->now->stored) emit_fence(L, IRS_GLOBAL);
     s->now->unfenced = s->now->stored = false;
 }
 
@@ -109,7 +109,7 @@ void agent_wait_stores(Lower *L, bool reads)
     agent_commit(L);
     if (L->derived || s->now->unwritten) agent_wait_group(L, 0, IRH_FULL);
     if (reads && (L->derived || s->now->unseen)) {
-        ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+        emit_fence(L, IRS_GLOBAL);
         s->now->stored = s->now->unseen = false;
     }
     if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);

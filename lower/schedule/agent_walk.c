@@ -33,7 +33,7 @@ static void take_ring(Lower *L, Ring *r)
         ring_wait_full(L, r);
         if (r->summed && s->role == AG_SEND) remote_ready(L, r);
         else if (r->summed) ring_await(L, r, r->sum, true);
-        if (r->generic && s->role == AG_WORK) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+        if (r->generic && s->role == AG_WORK) emit_fence(L, IRS_CLUSTER);
         return;
     }
     ring_acquire(L, r);

@@ -46,14 +46,6 @@ static void send_id(Lower *L, const Ring *ring, Opnd id)
     }
 }
 
-static IrOp *new_number(Lower *L, IrOpcode code, const char *name)
-{
-    IrOp *op = emit_new(L, code);
-    op->type = IR_I64;
-    op->dst = ir_value(L->a, L->ir, IR_I64, name);
-    return op;
-}
-
 /* The loading role draws the next number while it issues what the last one stands for. */
 static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 {
@@ -74,7 +66,7 @@ static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 static void draw_next(Lower *L, uint32_t next, Opnd teams)
 {
     Opnd leader = ring_leader(L);
-    IrOp *op = new_number(L, IR_TICKET, "drawn");
+    IrOp *op = emit_value(L, IR_TICKET, IR_I64, "drawn");
     IrVal v = op->dst;
     emit_if(op, leader);
     put_opnd(L, op, IRK_B, teams);
@@ -90,9 +82,7 @@ static void leave_at_end(Lower *L, Opnd id)
 
 static uint32_t own_first(Lower *L, const char *name)
 {
-    uint32_t var = L->ir->vars.n;
-    IrVar *v = vec_add(L->a, &L->ir->vars);
-    *v = (IrVar){name, IR_I64};
+    uint32_t var = ir_var(L->a, L->ir, IR_I64, name);
     emit_set(L, IR_VAR, var, sreg_over(L, IRR_CTAID_X, L->k->cluster[0]));
     return var;
 }
@@ -102,7 +92,7 @@ static Opnd read_id(Lower *L, const Ring *r, Opnd own)
 {
     Sched *s = L->sched;
     bool answer = r->pipe->deal == DEAL_CLC, hand = own.v != 0;
-    IrOp *op = new_number(L, hand ? IR_HAND : answer ? IR_CLC_ID : IR_LDS, answer ? "first" : "id");
+    IrOp *op = emit_value(L, hand ? IR_HAND : answer ? IR_CLC_ID : IR_LDS, IR_I64, answer ? "first" : "id");
     if (hand) {
         put_opnd(L, op, IRK_A, own);
         sched_as(L, AG_LOAD);
@@ -172,7 +162,7 @@ static void deal_clc(Lower *L, Pipe *p)
     FOR_AGENTS(L, a) ring_wait_full(L, p->ids);
     Opnd first = read_id(L, p->ids, opnd_imm(0));
     leave_at_end(L, first);
-    FOR_AGENTS(L, a) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    FOR_AGENTS(L, a) emit_fence(L, IRS_SHARED);
     emit_set(L, IR_SET, now, emit_op(L, IR_DIV, IR_I64, first, opnd_imm(L->k->cluster[0])));
     FOR_AGENTS(L, a)
     {

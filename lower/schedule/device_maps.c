@@ -4,8 +4,6 @@
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 
-static const char *const ROLES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
-
 static const Ring *ring_of(const Planned *p)
 {
     return p->mi.load ? p->dst : p->src;
@@ -83,9 +81,8 @@ void device_buffers(Lower *L)
             if (of_role(&L->device->maps.v[k], m->agent, m->source)) of = &L->device->maps.v[k];
         m->buf = device_buffer(L, m, slots);
         if (L->derived) L->ir->bufs.v[m->buf].ring = (uint16_t)(r->ir + 1);
-        m->fresh = L->ir->vars.n;
-        vec_push(L->a, &L->ir->vars, ((IrVar){arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)), IR_I64}));
-        m->cell = of == m ? device_cell(L, L->derived ? ROLES[m->agent] : "role") : of->cell;
+        m->fresh = ir_var(L->a, L->ir, IR_I64, arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)));
+        m->cell = of == m ? device_cell(L, L->derived ? AGENT_NAMES[m->agent] : "role") : of->cell;
     }
     device_place(L);
 }

@@ -11,7 +11,7 @@
 static void await(Lower *L, const Ring *r)
 {
     ring_await(L, r, r->full, r->across);
-    if (r->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+    if (r->generic) emit_fence(L, IRS_CLUSTER);
     if (r->across) remote_done(L, r);
     if (!L->derived) ring_advance(L, r); /* what the program's own barriers order is no matter of generations */
 }

@@ -39,8 +39,7 @@ static void come_together(Lower *L, const Ring *r, IrOp *op)
 
 void ring_await(Lower *L, const Ring *r, uint32_t b, bool cluster)
 {
-    IrOp *op = emit_new(L, IR_AWAIT);
-    put_bar(L, op, b, ring_slot(r));
+    IrOp *op = emit_at(L, IR_AWAIT, b, ring_slot(r));
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     come_together(L, r, op);
 }
@@ -58,9 +57,7 @@ void ring_acquire(Lower *L, const Ring *r)
 
 void ring_announce(Lower *L, IrOpcode code, uint32_t bar, Opnd slot, Opnd bytes)
 {
-    IrOp *op = emit_new(L, code);
-    put_bar(L, op, bar, slot);
-    put_opnd(L, op, IRK_BYTES, bytes);
+    put_opnd(L, emit_at(L, code, bar, slot), IRK_BYTES, bytes);
 }
 
 Opnd planned_bytes(Lower *L, const Planned *p)
@@ -75,9 +72,7 @@ static void join(Lower *L, const Ring *r, Opnd slot)
 {
     for (uint32_t i = 0; i < cluster_size_of(L, r->cast); i++) {
         Opnd rank = cluster_member(L, r->cast, i);
-        IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-        put_bar(L, op, r->full, slot);
-        put_opnd(L, op, IRK_RANK, rank);
+        put_opnd(L, emit_at(L, IR_BAR_ARRIVE, r->full, slot), IRK_RANK, rank);
     }
 }
 
@@ -106,8 +101,7 @@ void ring_wait_full(Lower *L, const Ring *r)
 void ring_arrive_full(Lower *L, const Ring *r)
 {
     if (r->full == BAR_NONE) return; /* read by the lanes of the filler alone */
-    Opnd slot = ring_slot(r);
-    put_bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
+    emit_at(L, IR_BAR_ARRIVE, r->full, ring_slot(r));
 }
 
 /* Rank of the CTA that fills this one's tile. */

@@ -8,6 +8,7 @@
 /* ---- agents ---- */
 typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
+extern const char *const AGENT_NAMES[AG_COUNT + 1]; /* schedule.c; that of AG_NONE is empty */
 #define BAR_NONE UINT32_MAX
 enum { BATCH_MAX = 256 };
 enum { SM_RESERVED = 1 << 10 };   /* bytes of an SM's shared memory that each CTA takes beyond its own */

@@ -9,6 +9,8 @@
 
 enum { WORK_THREADS = 256, ONCE_THREADS = 128 }; /* a CTA that has one iteration makes room for the next one sooner */
 
+const char *const AGENT_NAMES[AG_COUNT + 1] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work", [AG_NONE] = ""};
+
 /* ---- planning ---- */
 
 /* The planning walk makes normal forms, maps and checks; the ops that it emits on the way are thrown away. */
@@ -125,12 +127,11 @@ static void shapes(Lower *L)
 
 static void agents(Lower *L)
 {
-    static const char *const NAMES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
     Sched *s = L->sched;
     for (int a = 0; a < AG_COUNT; a++) {
         if (!s->used[a]) continue;
         s->active |= (uint8_t)(1u << a);
-        vec_push(L->a, &L->ir->roles, ((IrRole){.name = s->alone ? "main" : NAMES[a], .warps = s->warps[a], .elect = s->shape[a] == SHAPE_ELECT}));
+        vec_push(L->a, &L->ir->roles, ((IrRole){.name = s->alone ? "main" : AGENT_NAMES[a], .warps = s->warps[a], .elect = s->shape[a] == SHAPE_ELECT}));
     }
 }
 

@@ -90,9 +90,7 @@ static void both_ready(Lower *L)
     ring_acquire(L, r);
     tmem_fence(L, IRD_BEFORE);
     ring_arrive_full(L, r);
-    IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-    put_bar(L, op, r->full, ring_slot(r));
-    put_opnd(L, op, IRK_RANK, other);
+    put_opnd(L, emit_at(L, IR_BAR_ARRIVE, r->full, ring_slot(r)), IRK_RANK, other);
     wait(L, r);
 }
 
@@ -102,9 +100,8 @@ static void both_ready(Lower *L)
 static void commit(Lower *L, uint32_t bar, Opnd slot, Opnd guard, Opnd rank)
 {
     Opnd both = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), rank) : opnd_imm(0);
-    IrOp *op = emit_new(L, IR_TC_COMMIT);
+    IrOp *op = emit_at(L, IR_TC_COMMIT, bar, slot);
     emit_if(op, guard);
-    put_bar(L, op, bar, slot);
     if (L->ir->pair) put_opnd(L, op, IRK_MASK, both);
 }
 

@@ -35,9 +35,7 @@ void sync_note(Lower *L, const PStmt *st)
 
 static uint32_t phase_var(Lower *L, const char *name, int64_t first, Span span)
 {
-    uint32_t v = L->ir->vars.n;
-    IrVar *var = vec_add(L->a, &L->ir->vars);
-    *var = (IrVar){name, IR_I32};
+    uint32_t v = ir_var(L->a, L->ir, IR_I32, name);
     IrOp *op = ir_op(L->a, &L->body, IR_VAR, span);
     ir_ref(L->a, op, IRK_VAR, IRA_VAR, v);
     ir_imm(L->a, op, IRK_A, first);
@@ -141,9 +139,8 @@ bool sync_arrive(Lower *L, const PMove *mv, Opnd each, Opnd *slot)
     if (first || !opnd_is(L->sync->guard, 1)) counts_commit(L, b->index, *slot, first, mv->barrier_peer);
     Opnd guarded = emit_sel(L, IR_I32, L->guard, each, opnd_imm(0)), rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : opnd_imm(0);
     if (!first) L->body.ops.v[c->arrival - 1].op = IR_BAR_EXPECT;
-    IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
+    IrOp *op = emit_at(L, IR_BAR_ARRIVE_EXPECT, b->index, *slot);
     emit_if(op, c->guard);
-    put_bar(L, op, b->index, *slot);
     put_opnd(L, op, IRK_BYTES, guarded);
     if (mv->barrier_peer) put_opnd(L, op, IRK_RANK, rank);
     c->arrival = L->body.ops.n;
@@ -182,12 +179,11 @@ void sync_wait(Lower *L, const PStmt *st)
     if (!explicit_slot(L, b, st->value, &k, &slot)) return;
     if (e->looped) parity = looped_parity(L, e, slot);
     else parity = opnd_imm((e->waits[k]++ + (b->is_free ? 1 : 0)) & 1);
-    IrOp *op = emit_new(L, IR_BAR_WAIT);
+    IrOp *op = emit_at(L, IR_BAR_WAIT, b->index, slot);
     if (e->looped) emit_if(op, s->guard);
-    put_bar(L, op, b->index, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (e->far) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
-    if (e->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+    if (e->generic) emit_fence(L, IRS_CLUSTER);
     role_tensor_fence(L, IRD_AFTER);
     L->sched->now->waited = true;
     counts_note(L, b->index, slot, true, NULL);
@@ -204,9 +200,8 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     Opnd rank = st->peer ? value_low(L, st->peer) : opnd_imm(0);
     agent_arrive_sync(L);
     role_tensor_fence(L, IRD_BEFORE);
-    IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+    IrOp *op = emit_at(L, IR_BAR_ARRIVE, b->index, slot);
     emit_if(op, L->sync->guard);
-    put_bar(L, op, b->index, slot);
     if (st->peer) put_opnd(L, op, IRK_RANK, rank);
     counts_note(L, b->index, slot, false, st->peer);
     close_commits(L, b, k);
@@ -218,8 +213,7 @@ void sync_expect(Lower *L, const PStmt *st)
     Opnd slot;
     if (!explicit_slot(L, st->barrier, st->value, &k, &slot)) return;
     Opnd bytes = value_low(L, st->bytes);
-    IrOp *op = emit_new(L, IR_BAR_EXPECT);
+    IrOp *op = emit_at(L, IR_BAR_EXPECT, st->barrier->index, slot);
     emit_if(op, L->guard);
-    put_bar(L, op, st->barrier->index, slot);
     put_opnd(L, op, IRK_BYTES, bytes);
 }
