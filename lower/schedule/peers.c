@@ -92,6 +92,15 @@ bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX])
     return ranks_named(L, peer, at, false, target);
 }
 
+uint32_t peers_filled(const Lower *L, const MoveInfo *mi, int rank)
+{
+    const Peers *peers = move_peers(mi);
+    PCast cast = mi->mv->cast;
+    if (peers->open_mask) return (1u << L->cluster_size) - 1;
+    if (mi->mv->dst.peer || cast == CAST_MASK) return peers->to[rank];
+    return cast != CAST_NONE ? cluster_set(L, cast, rank) : 1u << rank;
+}
+
 /* ---- multicast (mask) ---- */
 
 /* Known only at run time: `expect` says what arrives, and here no more than that it names CTAs of the cluster. */

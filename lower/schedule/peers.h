@@ -17,6 +17,8 @@ typedef struct Around { /* an `if` around a statement */
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; never the own; -1: left out */
 
+uint32_t peers_filled(const Lower *L, const MoveInfo *mi, int rank); /* the CTAs whose tiles that of this rank fills, or may fill */
+
 /* The CTAs in which it may hold, and those in which it may not. */
 void cluster_may(Lower *L, const Sx *cond, uint16_t *may, uint16_t *may_not);
 bool cluster_decides(Lower *L, const Sx *cond); /* the rank says of each which it is */

@@ -39,18 +39,10 @@ static bool parts_apart(Lower *L, const PRegion *a, int r, const PRegion *b, int
     return apart;
 }
 
-/* The CTAs whose tiles that of this rank fills. */
-static uint32_t filled_by(const Lower *L, const Planned *p, int rank)
-{
-    PCast cast = p->st->move->cast;
-    if (p->st->move->dst.peer || cast == CAST_MASK) return move_peers(&p->mi)->to[rank];
-    return cast != CAST_NONE ? cluster_set(L, cast, rank) : 1u << rank;
-}
-
 /* May what the CTA of rank r writes by the one move be what that of rank q writes by the other? The CTAs where it may; 0: none. */
 static uint32_t meet_in(Lower *L, const Planned *a, int r, const Planned *b, int q)
 {
-    uint32_t both = filled_by(L, a, r) & filled_by(L, b, q);
+    uint32_t both = peers_filled(L, &a->mi, r) & peers_filled(L, &b->mi, q);
     return both && parts_apart(L, &a->st->move->dst, r, &b->st->move->dst, q) ? 0 : both;
 }
 
@@ -64,7 +56,7 @@ bool remote_apart(Lower *L, const Planned *a, const Planned *b)
 bool remote_returns(const Lower *L, const Planned *p)
 {
     bool own = true;
-    for (int r = 0; r < L->cluster_size && own; r++) own = filled_by(L, p, r) == 0 || filled_by(L, p, r) >> r & 1;
+    for (int r = 0; r < L->cluster_size && own; r++) own = peers_filled(L, &p->mi, r) == 0 || peers_filled(L, &p->mi, r) >> r & 1;
     return own;
 }
 
@@ -112,20 +104,20 @@ typedef struct PeerTurns { /* those loops; the turn at hand of each */
     int64_t at[8], turns[8];
 } PeerTurns;
 
-static bool peer_turns(Lower *L, const Planned *p, PeerTurns *t)
+static PeerTurns peer_turns(Lower *L, const Planned *p)
 {
+    PeerTurns t = {0};
     int64_t all = 1;
     for (uint32_t i = 1; i <= p->depth; i++) {
         const PStmt *st = p->chain[i].loop;
         const LoopState *s = st->kind == P_FOR ? &L->scalars->loops[st->id] : NULL;
         int64_t lo, hi;
         if (s == NULL || !poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
-        if (t->n == 8 || (all *= hi - lo) > PEER_TURNS) return false;
-        t->at[t->n] = 0;
-        t->turns[t->n] = hi - lo;
-        t->loop[t->n++] = s;
+        if (t.n == 8 || (all *= hi - lo) > PEER_TURNS) return (PeerTurns){0};
+        t.turns[t.n] = hi - lo;
+        t.loop[t.n++] = s;
     }
-    return t->n > 0;
+    return t;
 }
 
 static bool next_turn(PeerTurns *t)
@@ -145,12 +137,9 @@ static bool rank_in_turn(Lower *L, const PeerTurns *t, int rank, const Sx *peer,
 }
 
 /* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False: the ranks are not so known. */
-static bool peers_by_turn(Lower *L, Planned *p)
+static bool find_peers(Lower *L, const Planned *p, Peers *peers)
 {
-    PeerTurns t = {0};
-    uint8_t first[RANKS_MAX] = {0};
-    if (!peer_turns(L, p, &t)) return false;
-    uint16_t to[RANKS_MAX] = {0};
+    PeerTurns t = peer_turns(L, p);
     bool begun = false;
     do {
         uint8_t from[RANKS_MAX] = {0};
@@ -158,26 +147,15 @@ static bool peers_by_turn(Lower *L, Planned *p)
             int64_t k;
             if (left_out_at(L, r)) continue;
             if (!rank_in_turn(L, &t, r, p->st->move->dst.peer, &k) || k < 0 || k >= L->cluster_size || k == r) return false;
-            to[r] |= (uint16_t)(1u << k);
+            peers->by_turn |= begun && !(peers->to[r] >> k & 1);
+            peers->to[r] |= (uint16_t)(1u << k);
             from[k]++;
         }
-        if (begun && memcmp(first, from, sizeof from) != 0) return false;
-        memcpy(first, from, sizeof from);
+        if (begun && memcmp(peers->from, from, sizeof from) != 0) return false;
+        memcpy(peers->from, from, sizeof from);
         begun = true;
     } while (next_turn(&t));
-    Peers *peers = peers_new(L, &p->mi);
-    memcpy(peers->to, to, sizeof to);
-    memcpy(peers->from, first, sizeof first);
-    peers->by_turn = true;
     return true;
-}
-
-static bool rank_named(Lower *L, const Sx *peer)
-{
-    int64_t k;
-    bool named = true;
-    for (int r = 0; r < L->cluster_size && named; r++) named = left_out_at(L, r) || poly_is_const(scalar_at_rank(L, peer, r), &k);
-    return named;
 }
 
 bool remote_plan(Lower *L, Planned *p)
@@ -188,14 +166,8 @@ bool remote_plan(Lower *L, Planned *p)
     L->remote = true;
     peers->open = under_other_conditions(L->sync);
     if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi) && places_apart(L, p);
-    if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p) && places_apart(L, p);
-    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
-    for (int r = 0; r < L->cluster_size; r++) {
-        if (target[r] < 0) continue;
-        peers->to[r] = (uint16_t)(1u << target[r]);
-        peers->from[target[r]]++;
-    }
-    return counts_alone(L, p) && places_apart(L, p);
+    bool found = find_peers(L, p, peers) || cluster_peers(L, mv->dst.peer, mv->dst.span, target); /* which says what is wrong */
+    return found && counts_alone(L, p) && places_apart(L, p);
 }
 
 int64_t remote_most(const Lower *L, const Planned *p)
@@ -240,7 +212,7 @@ static bool one_to_one(const Lower *L, const Planned *p, const Planned *first)
 
 static void fills(Lower *L, Ring *r, const Planned *p)
 {
-    for (int s = 0; s < L->cluster_size; s++) r->reach[s] |= (uint16_t)(filled_by(L, p, s) | 1u << s);
+    for (int s = 0; s < L->cluster_size; s++) r->reach[s] |= (uint16_t)(peers_filled(L, &p->mi, s) | 1u << s);
 }
 
 /* What the working role alone puts into it. The tile is given free to all that may fill it, and to itself. */

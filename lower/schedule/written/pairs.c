@@ -20,17 +20,6 @@ static bool disagree(Lower *L, const MoveInfo *mi, int from, int to, const int *
                   "rank %d writes to rank %d and names the barrier of rank %d; that one expects the bytes on rank %d", from, to, bar[from], bar[to]);
 }
 
-/* Whom the CTA of that rank writes to, or may write to. */
-static uint32_t reached(Lower *L, const MoveInfo *mi, int rank)
-{
-    int64_t mask = 0;
-    if (mi->mv->cast != CAST_MASK) return cluster_set(L, mi->mv->cast, rank);
-    cluster_rank(L, rank);
-    bool known = poly_is_const(scalar_poly(L, mi->mv->mask), &mask);
-    cluster_rank(L, -1);
-    return known ? (uint32_t)mask : (1u << L->cluster_size) - 1;
-}
-
 /* Without .cta_group: into another CTA it is more likely that the barrier's rank was forgotten. */
 static bool has_pairs(Lower *L, const MoveInfo *mi)
 {
@@ -66,7 +55,7 @@ bool pair_plan(Lower *L, MoveInfo *mi)
         if (bar[r] >= 0 && to[r] >= 0 && ((bar[r] ^ to[r]) & ~1)) return not_of_pair(L, mi, r, to[r], bar[r]);
     for (int r = 0; r < L->cluster_size && mv->cast != CAST_NONE; r++)
         for (int at = 0; at < L->cluster_size && bar[r] >= 0; at++)
-            if (reached(L, mi, r) >> at & 1 && bar[at] >= 0 && ((bar[r] ^ bar[at]) & 1)) return disagree(L, mi, r, at, bar);
+            if (peers_filled(L, mi, r) >> at & 1 && bar[at] >= 0 && ((bar[r] ^ bar[at]) & 1)) return disagree(L, mi, r, at, bar);
     if (L->cluster_size % 2)
         return cannot(L, NULL, E0540, mv->commit_span, L->k->cluster_span, "the cluster", NULL, "a cluster of %lld CTAs is not made of pairs",
                       (long long)L->cluster_size);

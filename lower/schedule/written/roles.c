@@ -173,12 +173,11 @@ bool written_plan(Lower *L, Planned *p)
     const PMove *mv = mi->mv;
     int target[RANKS_MAX];
     L->sync->turn += mv->kind == MOVE_STORE && !mv->in_group;
-    if (mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer) && !pair_plan(L, mi)) return false;
-    if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
-    if (!role_committed(L, p->st)) return false;
-    if (mv->cast == CAST_MASK) return mask_plan(L, mi);
-    if (mv->cast != CAST_NONE) return plan_multicast(L, mi);
-    return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
+    bool far = mv->cast != CAST_NONE || mv->dst.peer, pairs = mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer);
+    if (far && !role_committed(L, p->st)) return false;
+    if (!(mv->cast == CAST_MASK ? mask_plan(L, mi) : plan_multicast(L, mi))) return false;
+    if (mv->dst.peer && mv->cast == CAST_NONE && !cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
+    return !pairs || pair_plan(L, mi);
 }
 
 bool written_arrive(Lower *L, const Planned *p, Opnd *slot)

@@ -105,7 +105,7 @@ void sync_leave(Lower *L, SyncMark m);
 bool sync_follows(Lower *L, const Sx *cond); /* arrivals and waits under the condition happen where it holds */
 
 /* ---- pairs.c ---- */
-bool pair_plan(Lower *L, MoveInfo *mi); /* a barrier of another CTA than the tile: the other one of its pair; false after an error */
+bool pair_plan(Lower *L, MoveInfo *mi); /* when it is known whom it fills. A barrier of another CTA than the tile: the other one of its pair; false after an error */
 
 /* ---- counts.c ---- */
 /* peer: the rank whose barrier it is; NULL: the own. */
