@@ -12,6 +12,7 @@
 
 void values_begin(Lower *L)
 {
+    L->values->numbers = names_new(L->a);
     vec_push(L->a, &L->values->live, 1);
     vec_push(L->a, &L->values->scopes, 0);
 }
@@ -103,47 +104,14 @@ IrOp *emit_value(Lower *L, IrOpcode op, IrType t, const char *name)
     return o;
 }
 
-static uint32_t key_hash(const uint64_t key[4])
-{
-    uint64_t h = key[0] * UINT64_C(0x9E3779B97F4A7C15) ^ key[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^
-                 (key[2] + 1) * UINT64_C(0x165667B19E3779F9) ^ key[3] * UINT64_C(0xD6E8FEB86659FD93);
-    return (uint32_t)(h >> 29);
-}
-
-/* Those that may still be used stay; there is room for as many again. */
-static void numbers_grow(Lower *L)
-{
-    struct Values *v = L->values;
-    uint32_t n = 0, cap = v->cap_numbers ? v->cap_numbers : 64;
-    for (uint32_t i = 0; i < v->numbers.n; i++)
-        if (v->live.v[v->numbers.v[i].scope]) v->numbers.v[n++] = v->numbers.v[i];
-    v->numbers.n = n;
-    while (cap < n * 4) cap *= 2;
-    if (cap > v->cap_numbers) v->number_at = arena_array(L->a, uint32_t, cap);
-    else memset(v->number_at, 0, cap * sizeof *v->number_at);
-    v->cap_numbers = cap;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t h = key_hash(v->numbers.v[i].key) & (cap - 1);
-        while (v->number_at[h]) h = (h + 1) & (cap - 1);
-        v->number_at[h] = i + 1;
-    }
-}
-
 /* The entry of an op with these operands: value 0 where there is none that may be used here, which is filled at once. */
 static Numbered *number(Lower *L, const uint64_t key[4])
 {
     struct Values *v = L->values;
-    if (v->numbers.n * 2 >= v->cap_numbers) numbers_grow(L);
-    uint32_t mask = v->cap_numbers - 1, h = key_hash(key) & mask;
-    for (; v->number_at[h]; h = (h + 1) & mask) {
-        Numbered *n = &v->numbers.v[v->number_at[h] - 1];
-        if (memcmp(n->key, key, sizeof n->key) != 0) continue;
-        if (!v->live.v[n->scope]) n->value = 0;
-        return n;
-    }
-    Numbered *n = vec_add(L->a, &v->numbers);
-    memcpy(n->key, key, sizeof n->key);
-    v->number_at[h] = v->numbers.n;
+    Name id = names_intern(v->numbers, (const char *)key, 4 * sizeof *key);
+    while (v->numbered.n < id) vec_push(L->a, &v->numbered, (Numbered){0});
+    Numbered *n = &v->numbered.v[id - 1];
+    if (!v->live.v[n->scope]) n->value = 0;
     return n;
 }
 

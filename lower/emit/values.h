@@ -13,15 +13,14 @@
 #include "lower/ir/ir.h"
 #include "lower/kernel/kernel.h"
 
-typedef struct Numbered { /* one op already emitted, by its operands */
-    uint64_t key[4];
+typedef struct Numbered { /* one op already emitted */
     IrVal value;
     uint32_t scope;
 } Numbered;
 
 struct Values {
-    VEC(Numbered) numbers;
-    uint32_t *number_at, cap_numbers; /* open addressing by op and operands: which of them, from 1; 0: none */
+    Names *numbers; /* ops, by their operands; what is known of each: */
+    VEC(Numbered) numbered;
     VEC(uint8_t) live;    /* by scope: still open */
     VEC(uint8_t) hoisted; /* by value: defined in the prologue */
     VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */

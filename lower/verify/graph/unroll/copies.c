@@ -400,17 +400,19 @@ static void commit(Verifier *v)
 {
     Thread *t = v->now;
     t->burst = 0;
-    vec_push(&v->run, &t->groups, (Commit){.pos = t->pos});
+    vec_push(&v->run, &t->commits[TO_GROUP], (Commit){0});
+    t->done.commits[TO_GROUP]++;
 }
 
 static void wait_groups(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
-    int64_t past = (int64_t)t->groups.n - verify_arg(v, op, IRK_N)->imm;
+    Commit *group = t->commits[TO_GROUP].v;
+    int64_t past = (int64_t)t->commits[TO_GROUP].n - verify_arg(v, op, IRK_N)->imm;
     bool full = verify_arg(v, op, IRK_HOW)->id == IRH_FULL;
     EventId e = event_new(v, op);
-    for (; t->read < past; t->read++) t->groups.v[t->read].read = e;
-    for (; full && t->full < past; t->full++) t->groups.v[t->full].full = e;
+    for (; t->read < past; t->read++) group[t->read].read = e;
+    for (; full && t->full < past; t->full++) group[t->full].full = e;
 }
 
 static void fence(Verifier *v, uint32_t op)
@@ -421,7 +423,9 @@ static void fence(Verifier *v, uint32_t op)
     Fence fence = code == IR_FENCE_MBAR_INIT ? FENCE_INITS : FENCE_ASYNC;
     if (order) fence = order->id == IRD_BEFORE ? FENCE_BEFORE : FENCE_AFTER;
     if (code == IR_FENCE_ASYNC && verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) fence = FENCE_GLOBAL;
-    if (code != IR_FENCE_ACQREL) vec_push(&v->run, &v->now->fences[fence], e);
+    if (code == IR_FENCE_ACQREL) return;
+    vec_push(&v->run, &v->now->fences[fence], e);
+    v->now->done.fences[fence]++;
 }
 
 void group_step(Verifier *v, uint32_t op)

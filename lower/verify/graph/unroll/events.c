@@ -37,7 +37,7 @@ EventId event_new(Verifier *v, uint32_t op)
     t->clock[t->id] = ++t->pos;
     uint32_t *clock = verify_clock_copy(v, t->clock);
     Event *e = vec_add(v->arena, &v->events);
-    *e = (Event){.thread = t->id, .pos = t->pos, .op = op, .clock = clock};
+    *e = (Event){.thread = t->id, .pos = t->pos, .op = op, .clock = clock, .before = t->done};
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
         if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
@@ -83,23 +83,10 @@ bool access_before(const Verifier *v, const Access *a, EventId b)
     return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
 }
 
-/* How many of the thread's fences come before its event. */
-static uint32_t fences_by(const Verifier *v, const Event *e, Fence fence)
-{
-    const Thread *t = &v->threads.v[e->thread];
-    uint32_t lo = 0, hi = t->fences[fence].n;
-    while (lo < hi) {
-        uint32_t middle = lo + (hi - lo) / 2;
-        if (v->events.v[t->fences[fence].v[middle] - 1].pos > e->pos) hi = middle;
-        else lo = middle + 1;
-    }
-    return lo;
-}
-
 EventId fence_before(const Verifier *v, EventId e, Fence fence)
 {
     const Event *at = &v->events.v[e - 1];
-    uint32_t n = fences_by(v, at, fence);
+    uint32_t n = at->before.fences[fence];
     return n ? v->threads.v[at->thread].fences[fence].v[n - 1] : 0;
 }
 
@@ -107,7 +94,7 @@ EventId fence_behind(const Verifier *v, EventId e, Fence fence)
 {
     const Event *at = &v->events.v[e - 1];
     const Thread *t = &v->threads.v[at->thread];
-    uint32_t n = fences_by(v, at, fence);
+    uint32_t n = at->before.fences[fence];
     return n < t->fences[fence].n ? t->fences[fence].v[n] : 0;
 }
 
@@ -117,15 +104,10 @@ EventId fence_behind(const Verifier *v, EventId e, Fence fence)
 static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor)
 {
     const Event *e = &v->events.v[start - 1];
+    CommitKind to = tensor ? TO_BARRIER : TO_GROUP;
     const Thread *t = &v->threads.v[e->thread];
-    const Commit *c = tensor ? t->tensor.v : t->groups.v;
-    uint32_t n = tensor ? t->tensor.n : t->groups.n, first = 0, end = n;
-    while (first < end) {
-        uint32_t mid = first + (end - first) / 2;
-        if (c[mid].pos < e->pos) first = mid + 1;
-        else end = mid;
-    }
-    return first < n ? &c[first] : NULL;
+    uint32_t n = e->before.commits[to];
+    return n < t->commits[to].n ? &t->commits[to].v[n] : NULL;
 }
 
 /* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's

@@ -26,12 +26,19 @@ static inline bool value_by_trip(Value a)
 typedef struct InLoop { /* an unrolled loop: its op, how many are around, itself too, which time it runs, and which turn that is; level 0: none */
     uint32_t loop, level, pass, turn;
 } InLoop;
+/* Of what else a thread has a list. Fences; GLOBAL: async, of global memory; BEFORE, AFTER: tc.fence. Commits, to a bulk group or of the tensor core. */
+typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_GLOBAL, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence;
+typedef enum CommitKind { TO_GROUP, TO_BARRIER, COMMITS } CommitKind;
+typedef struct Done { /* how many */
+    uint32_t fences[FENCES], commits[COMMITS];
+} Done;
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;
     uint32_t *clock; /* by thread: the newest event that is not after this one */
     InLoop in, open; /* the innermost one; the innermost that is not passed in full in each run */
     uint32_t within; /* .. which turn of those inside of that */
+    Done before; /* what its thread had done */
 } Event;
 typedef uint32_t EventId; /* 1-based; 0: none */
 

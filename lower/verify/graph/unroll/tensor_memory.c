@@ -189,7 +189,8 @@ void tensor_commit_step(Verifier *v, uint32_t op)
         phase[r] = barrier_count(v, r, (Part){.event = e, .op = op, .arrives = true, .copies = true});
         if (phase[v->nranks] == NULL) phase[v->nranks] = phase[r];
     }
-    vec_push(&v->run, &v->now->tensor, ((Commit){.pos = v->now->pos, .phase = phase}));
+    vec_push(&v->run, &v->now->commits[TO_BARRIER], (Commit){.phase = phase});
+    v->now->done.commits[TO_BARRIER]++;
 }
 
 /* ---- allocation ---- */

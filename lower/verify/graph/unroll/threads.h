@@ -28,11 +28,7 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
 typedef enum Meeting { OF_THREADS, OF_CLUSTER, MEETINGS } Meeting; /* barriers of threads */
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
-/* GLOBAL: async, of global memory; BEFORE, AFTER: tc.fence */
-typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_GLOBAL, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence;
-
 typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
-    uint32_t pos;       /* its last event by then */
     EventId read, full; /* the first grp.wait, and the first full one, that waits for the group; 0: none */
     Phase **phase;      /* by rank: where the tc.commit counts, NULL: not there; then the first of them */
 } Commit;
@@ -53,7 +49,8 @@ typedef struct Thread {
     uint32_t *clock;
     EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
     VEC(Sum) sums;
-    VEC(Commit) groups, tensor;
+    VEC(Commit) commits[COMMITS];
+    Done done;                /* how many of these, and of its fences */
     uint32_t read, full;      /* so many groups have been waited for */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */

@@ -3,7 +3,7 @@
 #include "lang/checked.h"
 #include "lower/verify/graph/values/forms.h"
 
-enum { SLOTS_FIRST = 256, FUEL = 6, PREDS_MAX = 24, TRIES = 256 };
+enum { FUEL = 6, PREDS_MAX = 24, TRIES = 256 };
 enum { WORK_FOUND = 2, WORK_NEW = 20 }; /* as many steps of a run take as long */
 
 /* ---- interning ---- */
@@ -14,42 +14,9 @@ static uint32_t mix(uint32_t h, uint64_t x)
     return (uint32_t)(x >> 32 ^ x >> 15);
 }
 
-static void table_add(Arena *a, FormTable *t, uint32_t hash, uint32_t number)
-{
-    if (t->n >= t->mask / 2) {
-        FormTable old = *t;
-        *t = (FormTable){.mask = old.mask ? old.mask * 2 + 1 : SLOTS_FIRST - 1};
-        t->slot = arena_array(a, struct FormSlot, (size_t)t->mask + 1);
-        for (uint32_t i = 0; i <= old.mask && old.slot; i++)
-            if (old.slot[i].number) table_add(a, t, old.slot[i].hash, old.slot[i].number);
-    }
-    uint32_t i = hash & t->mask;
-    while (t->slot[i].number) i = (i + 1) & t->mask;
-    t->slot[i] = (struct FormSlot){hash, number};
-    t->n++;
-}
-
-/* The next number from slot *i on that has the hash; 0: there is no more. */
-static inline uint32_t table_next(const FormTable *t, uint32_t hash, uint32_t *i)
-{
-    for (; t->slot && t->slot[*i & t->mask].number; ++*i)
-        if (t->slot[*i & t->mask].hash == hash) return t->slot[(*i)++ & t->mask].number;
-    return 0;
-}
-
 void forms_init(Forms *f, Arena *a)
 {
-    *f = (Forms){.arena = a};
-}
-
-static uint32_t hash_atom(const FormAtom *a)
-{
-    return mix(mix((uint32_t)(a->kind | a->sub << 8 | a->type << 16), (uint64_t)a->a << 32 | a->b), a->c);
-}
-
-static bool same_atom(const FormAtom *x, const FormAtom *y)
-{
-    return x->kind == y->kind && x->sub == y->sub && x->type == y->type && x->a == y->a && x->b == y->b && x->c == y->c;
+    *f = (Forms){.arena = a, .form_names = names_new(a), .atom_names = names_new(a)};
 }
 
 const char *form_parts(const FormAtom *a)
@@ -80,12 +47,10 @@ static FormAtom with_parts(const Forms *f, FormAtom a)
 
 static uint32_t intern_atom(Forms *f, const FormAtom *a)
 {
-    uint32_t hash = hash_atom(a), i = hash, x;
-    while ((x = table_next(&f->atom_table, hash, &i)) != 0)
-        if (same_atom(a, &f->atoms.v[x - 1])) return x;
-    vec_push(f->arena, &f->atoms, with_parts(f, *a));
-    table_add(f->arena, &f->atom_table, hash, f->atoms.n);
-    return f->atoms.n;
+    uint32_t key[] = {(uint32_t)(a->kind | a->sub << 8 | a->type << 16), a->a, a->b, a->c};
+    uint32_t x = names_intern(f->atom_names, (const char *)key, sizeof key);
+    if (x > f->atoms.n) vec_push(f->arena, &f->atoms, with_parts(f, *a));
+    return x;
 }
 
 typedef struct Lin { /* a form being made */
@@ -94,21 +59,17 @@ typedef struct Lin { /* a form being made */
     FormTerm t[FORM_TERMS];
 } Lin;
 
-static bool same_form(const FormData *d, const Lin *l)
-{
-    uint32_t i = 0;
-    while (i < l->n && i < d->n && d->t[i].c == l->t[i].c && d->t[i].atom == l->t[i].atom) i++;
-    return d->k == l->k && i == l->n && i == d->n;
-}
-
 static Form intern(Forms *f, const Lin *l)
 {
+    int64_t key[1 + 2 * FORM_TERMS];
     f->work += WORK_FOUND;
-    uint32_t h = mix(l->n, (uint64_t)l->k);
-    for (uint32_t i = 0; i < l->n; i++) h = mix(h, (uint64_t)l->t[i].c * UINT64_C(0x100000001B3) + l->t[i].atom);
-    Form x;
-    for (uint32_t i = h; (x = table_next(&f->form_table, h, &i)) != 0;)
-        if (same_form(f->forms.v[x - 1], l)) return x;
+    key[0] = l->k;
+    for (uint32_t i = 0; i < l->n; i++) {
+        key[1 + 2 * i] = l->t[i].c;
+        key[2 + 2 * i] = l->t[i].atom;
+    }
+    Form x = names_intern(f->form_names, (const char *)key, (1 + 2 * (size_t)l->n) * sizeof *key);
+    if (x <= f->forms.n) return x;
     FormData *d = arena_alloc(f->arena, sizeof *d + l->n * sizeof *d->t);
     Interval sum = interval_at(l->k);
     *d = (FormData){.k = l->k, .n = l->n};
@@ -123,8 +84,7 @@ static Form intern(Forms *f, const Lin *l)
     d->hi = sum.hi;
     f->work += WORK_NEW;
     vec_push(f->arena, &f->forms, d);
-    table_add(f->arena, &f->form_table, h, f->forms.n);
-    return f->forms.n;
+    return x;
 }
 
 Form form_const_new(Forms *f, int64_t k)

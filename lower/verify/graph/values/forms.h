@@ -64,18 +64,11 @@ typedef struct Memo { /* what was worked out from forms a and b and c is z; a 0:
 } Memo;
 enum { FORM_MEMOS = 2048 };
 
-typedef struct FormTable { /* numbers by hash: open addressing, at most half full */
-    struct FormSlot {
-        uint32_t hash, number; /* number 0: none */
-    } *slot;
-    uint32_t n, mask;
-} FormTable;
-
 typedef struct Forms {
     Arena *arena;
-    VEC(FormData *) forms; /* form f is forms.v[f - 1] */
-    VEC(FormAtom) atoms;       /* atom x is atoms.v[x - 1] */
-    FormTable form_table, atom_table;
+    Names *form_names, *atom_names; /* by what each is made of: its number; form f is forms.v[f - 1], .. */
+    VEC(FormData *) forms;
+    VEC(FormAtom) atoms;
     Form consts[FORM_CONSTS]; /* the last ones, by their last bits */
     Memo memos[FORM_MEMOS];
     VEC(Known) known;
