@@ -129,6 +129,18 @@ void arena_free(Arena *a)
     a->at = a->end = NULL;
 }
 
+void arena_within(Arena *a, void (*what)(void *to), void *to)
+{
+    Mem *mem = a->mem;
+    jmp_buf here, *outer = mem->fail;
+    bool failed = setjmp(here) != 0;
+    mem->fail = &here;
+    if (!failed) what(to);
+    arena_free(a);
+    mem->fail = outer;
+    if (failed && outer) longjmp(*outer, 1);
+}
+
 /* A chunk that was kept, or NULL. */
 static ArenaChunk *take_spare(Arena *a, size_t need)
 {

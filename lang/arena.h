@@ -56,6 +56,8 @@ void arena_init(Arena *a, Mem *mem);
 /* One whose chunks come from what `from` has kept, where there are some, and go there when it is freed: before `from` is. */
 void arena_borrow(Arena *a, Arena *from);
 void arena_free(Arena *a);
+/* Does what(to), and frees the arena, also where memory runs out in it. */
+void arena_within(Arena *a, void (*what)(void *to), void *to);
 /* Zeroed, aligned for any type. n == 0 is allowed. */
 void *arena_alloc(Arena *a, size_t n);
 /* p, of `was` bytes, with n: where it stands if it is the newest or is to have fewer, else elsewhere. What is added is not zeroed;

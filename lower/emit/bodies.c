@@ -25,14 +25,6 @@ void body_set(Lower *L, IrRole *to, IrRole *from)
     from->ops.n = from->ops.cap = 0;
 }
 
-IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
-{
-    IrRole *r = vec_add(L->a, &L->ir->roles);
-    *r = (IrRole){.name = name, .warps = warps, .elect = elect};
-    body_set(L, r, &L->body);
-    return r;
-}
-
 /* In a role of many threads, who does what: copies and arrivals by one thread, except copies dealt to lanes and their
  * groups. */
 void body_elect(IrRole *r, uint8_t agent, Shape shape)

@@ -91,7 +91,6 @@ void loop_close(Lower *L, const PStmt *st);
 
 /* ---- bodies.c ---- */
 typedef enum Shape { SHAPE_ELECT, SHAPE_LANES, SHAPE_THREADS } Shape; /* who runs a role's body */
-IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect); /* the ops so far are its body */
 void body_elect(IrRole *r, uint8_t agent, Shape shape); /* which of the agent's ops one thread does; 0: the whole body is a role's */
 void body_set(Lower *L, IrRole *to, IrRole *from); /* without what never happens; `from` is empty then */
 

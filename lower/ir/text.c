@@ -3,7 +3,7 @@
 
 #include "lower/ir/filter.h"
 
-/* ---- printing: scratch memory that is given back also when memory runs out ---- */
+/* ---- printing ---- */
 
 typedef struct Job {
     Filter form;
@@ -11,7 +11,6 @@ typedef struct Job {
     const IrKernel *k;
     const IrOp *op; /* only this one, of k */
     Arena scratch;
-    jmp_buf *outer, here;
 } Job;
 
 static void print_module(Job *j)
@@ -38,30 +37,26 @@ static void print_module(Job *j)
     }
 }
 
+static void print_op(Job *j)
+{
+    IrKernel k = *j->k;
+    IrOp op = *j->op;
+    j->form.k = &k;
+    j->form.tight = true;
+    filter_op(&j->form, NULL, &op);
+}
+
+static void print_job(void *to)
+{
+    Job *j = to;
+    j->form.arena = &j->scratch;
+    (j->op ? print_op : print_module)(j);
+}
+
 static void print(Job *j)
 {
-    Mem *mem = j->form.out->mem;
-    j->outer = mem->fail;
-    arena_init(&j->scratch, mem);
-    j->form.arena = &j->scratch;
-    if (setjmp(j->here)) {
-        arena_free(&j->scratch);
-        mem->fail = j->outer;
-        if (j->outer) longjmp(*j->outer, 1);
-        return;
-    }
-    mem->fail = &j->here;
-    if (j->op) {
-        IrKernel k = *j->k;
-        IrOp op = *j->op;
-        j->form.k = &k;
-        j->form.tight = true;
-        filter_op(&j->form, NULL, &op);
-    } else {
-        print_module(j);
-    }
-    mem->fail = j->outer;
-    arena_free(&j->scratch);
+    arena_init(&j->scratch, j->form.out->mem);
+    arena_within(&j->scratch, print_job, j);
 }
 
 void ir_print(Text *out, const IrModule *m, Sources *sources)

@@ -111,15 +111,6 @@ static void prefetch(Lower *L, Planned *p)
     if (ahead > 0) deal_now(L);
 }
 
-static void copy(Lower *L, Planned *p)
-{
-    PMoveKind kind = p->st->move->kind;
-    if (p->copies.g) global(L, p);
-    else if (kind == MOVE_LOAD) load(L, p);
-    else if (kind == MOVE_STORE) store(L, p);
-    else prefetch(L, p);
-}
-
 static void send(Lower *L, Planned *p)
 {
     Between b = between_values(L, p->st, &p->mi, p->other);
@@ -146,15 +137,12 @@ void agent_move(Lower *L, Planned *p)
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);
     switch (p->st->move->kind) {
-    case MOVE_LOAD:
-    case MOVE_STORE:
-    case MOVE_PREFETCH: copy(L, p); break;
+    case MOVE_LOAD: (p->copies.g ? global : load)(L, p); break;
+    case MOVE_STORE: (p->copies.g ? global : store)(L, p); break;
+    case MOVE_PREFETCH: prefetch(L, p); break;
     case MOVE_PEER:
     case MOVE_SHARED:
-    case MOVE_FILL:
-        if (p->st->move->dst.peer) send(L, p);
-        else work(L, p);
-        break;
+    case MOVE_FILL: (p->st->move->dst.peer ? send : work)(L, p); break;
     case MOVE_TMEM_CP:
     case MOVE_TMEM_LD:
     case MOVE_TMEM_ST:

@@ -4,11 +4,6 @@
 
 enum { CHAIN_MAX = 63 };
 
-static Sched *sched(Lower *L)
-{
-    return L->sched;
-}
-
 void sched_as(Lower *L, Agent a)
 {
     Sched *s = L->sched;
@@ -24,7 +19,7 @@ void sched_as(Lower *L, Agent a)
 
 static void take_ring(Lower *L, Ring *r)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     if (r->kept) {
         kept_begin(L, r);
         return;
@@ -57,7 +52,7 @@ void walk_begin(Lower *L, const PBlock *b)
 {
     FOR_AGENTS(L, a)
         FOR_RINGS_AT(L, b, AG_NONE, r)
-            if (in_turn(sched(L), r, b)) ring_begin(L, r);
+            if (in_turn(L->sched, r, b)) ring_begin(L, r);
 }
 
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
@@ -84,7 +79,7 @@ static bool stored_in_loops(Lower *L, const PBlock *b)
 
 static void agent_end(Lower *L, const PBlock *b)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     bool stored = false, released = false, looped = false;
     uint32_t lag = 0;
     L->stmt = NULL;
@@ -128,7 +123,8 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p)
     const PStmt *index = p ? p->index : st;
     int n = p ? st->pipe->n : 1;
     Opnd from[PIPE_INDICES], to[PIPE_INDICES], guard = L->guard, followed = L->sync->guard;
-    SyncMark around = sync_enter(L);
+    uint32_t block = L->sync->block, turn = L->sync->turn;
+    sync_in(L, ++L->sync->nblocks, 0);
     for (int i = 0; i < n; i++) {
         LoopState *s = &L->scalars->loops[index[i].id];
         if (s->atoms.index == 0) loop_atoms(L, &index[i], s);
@@ -151,14 +147,14 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p)
     }
     L->guard = guard;
     L->sync->guard = followed;
-    sync_leave(L, around);
+    sync_in(L, block, turn);
 }
 
 static void statements(Lower *L, const PBlock *b, const BodyPart *part);
 
 static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool other)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     Opnd open = s->open, sync = L->sync->guard, holds = other ? emit_not(L, cond) : cond;
     bool followed = L->derived ? cluster_decides(L, st->value) : sync_follows(L, st->value);
     if (L->derived) L->sync->block = s->depth;
@@ -185,7 +181,7 @@ static void branches(Lower *L, const PStmt *st, Opnd cond)
 
 static void branch(Lower *L, const PStmt *st)
 {
-    const Sched *s = sched(L);
+    const Sched *s = L->sched;
     Opnd cond = value_pred(L, st->value);
     if (s->planning || !uses_apart(s, st)) branches(L, st, cond);
     else FOR_AGENTS_APART(L, a) branches(L, st, cond);
@@ -193,7 +189,7 @@ static void branch(Lower *L, const PStmt *st)
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
 {
-    if (!sched(L)->planning || !L->derived) return;
+    if (!L->sched->planning || !L->derived) return;
     cannot(L, NULL, E0748, st->span, agents_wanted(L->k)->span, "because of this",
            "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`", "%s in a kernel whose schedule is derived", what);
 }
@@ -207,7 +203,7 @@ bool walk_enter(const Lower *L, const PStmt *st, int agent)
 /* from, nvars, set: what there was in front of it. */
 static void note_loop(Lower *L, const PStmt *st, uint32_t from, uint32_t nvars, uint32_t set)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     LoopUse *in = loop_use(L, st);
     in->sets = s->set < nvars;
     if (set < s->set) s->set = set;
@@ -226,7 +222,7 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from, uint32_t nvars, 
 /* A loop: its body may run never, or again. False: for nobody. */
 static bool enter(Lower *L, const PStmt *st)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     uint8_t outer = s->active;
     for (int a = 0; a < AG_COUNT; a++)
         if (!walk_enter(L, st, a)) s->active &= (uint8_t)~(1u << a);
@@ -244,7 +240,7 @@ static bool enter(Lower *L, const PStmt *st)
 
 static void walk_pipe(Lower *L, const PStmt *st)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     Pipe *p = pipe_of(L, st);
     if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
     deal_walk(L, p);
@@ -252,7 +248,7 @@ static void walk_pipe(Lower *L, const PStmt *st)
 
 static void statement(Lower *L, const PStmt *st)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     uint32_t from = s->moves.n, nvars = s->nvars, set = s->set;
     uint8_t outer = s->active;
     bool loop = st->kind == P_FOR || st->kind == P_PIPELINE;
@@ -304,7 +300,7 @@ static void statement(Lower *L, const PStmt *st)
  * they are given back at its end. */
 static void take_slots(Lower *L, const PStmt *st, bool behind)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     Opnd guard = L->guard;
     uint32_t around = L->sync->around.n;
     L->guard = opnd_imm(1);
@@ -323,7 +319,7 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
 
 static void statements(Lower *L, const PBlock *b, const BodyPart *part)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     bool inside = part == NULL;
     for (const PStmt *st = b->first; st; st = st->next) {
         if (part && st == part->first) inside = true;
@@ -338,7 +334,7 @@ static void statements(Lower *L, const PBlock *b, const BodyPart *part)
 
 static void open_turn(Lower *L, const PStmt *loop, Pipe *pipe)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     bool dealt = pipe && pipe->across;
     if (s->depth + 1 >= CHAIN_MAX) lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
     else s->depth++;
@@ -364,7 +360,7 @@ typedef struct Before { /* a loop, which may not run */
 
 static Before before_turn(Lower *L, const PStmt *loop)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     Before before = {.chain = s->chain, .depth = s->depth, .readers = arena_array(L->a, Ring *, s->readers.n), .n = s->readers.n};
     memcpy(before.agent, s->state, sizeof before.agent);
     for (uint32_t i = 0; i < before.n; i++) before.readers[i] = s->readers.v[i];
@@ -375,7 +371,7 @@ static Before before_turn(Lower *L, const PStmt *loop)
 
 static void close_turn(Lower *L, const Before *before, bool ids)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     s->chain = before->chain;
     s->depth = before->depth;
     for (uint32_t i = 0; i < before->n; i++) agent_reads(L, before->readers[i]);
@@ -394,7 +390,7 @@ static void close_turn(Lower *L, const Before *before, bool ids)
 
 void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     Opnd open = s->open;
     s->open = opnd_imm(1);
     Before before = before_turn(L, st);
@@ -408,7 +404,7 @@ void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
 
 void walk_block(Lower *L, const PBlock *b)
 {
-    Sched *s = sched(L);
+    Sched *s = L->sched;
     s->depth = 0;
     s->open = opnd_imm(1);
     Link *chain = arena_new(L->a, Link);

@@ -66,7 +66,7 @@ static bool plan_peer(Lower *L, Planned *p)
     p->other = arena_new(L->a, MoveInfo);
     if (!L->derived && !role_committed(L, p->st)) return false;
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
-    if (!(L->derived ? remote_plan(L, p) : cluster_peers(L, mv->dst.peer, mv->dst.span, target)) || !received_apart(L, p, target)) return false;
+    if (!(L->derived ? remote_plan(L, p) : cluster_named(L, mv->dst.peer, mv->dst.span, true, target)) || !received_apart(L, p, target)) return false;
     bool any = !L->derived;
     for (int r = 0; r < L->cluster_size; r++) any |= move_peers(&p->mi)->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */

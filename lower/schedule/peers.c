@@ -56,7 +56,7 @@ bool left_out_at(const Lower *L, int rank)
 
 /* ---- ranks that are named ---- */
 
-static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[RANKS_MAX])
+bool cluster_named(Lower *L, const Sx *peer, Span at, bool others, int target[RANKS_MAX])
 {
     for (int r = 0; r < L->cluster_size; r++) {
         int64_t k;
@@ -72,7 +72,7 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
                                                    : arena_printf(L->a, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
             return cannot(L, NULL, E0531, at, (Span){0, 0}, NULL, fix, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
         }
-        if (copy && k == r) {
+        if (others && k == r) {
             const char *fix = peer->op == SX_RANK ? "name another rank: `(cluster.rank + 1) % cluster.size`"
                                                   : arena_printf(L->a, "leave that rank out: `if cluster.rank != %d { .. }`", r);
             return cannot(L, NULL, E0618, at, (Span){0, 0}, NULL, fix, "at rank %d the peer is the CTA itself", r);
@@ -80,16 +80,6 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
         target[r] = (int)k;
     }
     return true;
-}
-
-bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX])
-{
-    return ranks_named(L, peer, at, true, target);
-}
-
-bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX])
-{
-    return ranks_named(L, peer, at, false, target);
 }
 
 uint32_t peers_filled(const Lower *L, const MoveInfo *mi, int rank)

@@ -14,8 +14,8 @@ typedef struct Around { /* an `if` around a statement */
 } Around;
 
 /* ---- peers.c ---- */
-bool cluster_named(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; perhaps the own */
-bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[RANKS_MAX]); /* by rank; never the own; -1: left out */
+/* target: by rank; -1: left out. others: never the own one. */
+bool cluster_named(Lower *L, const Sx *peer, Span at, bool others, int target[RANKS_MAX]);
 
 uint32_t peers_filled(const Lower *L, const MoveInfo *mi, int rank); /* the CTAs whose tiles that of this rank fills, or may fill */
 

@@ -166,7 +166,7 @@ bool remote_plan(Lower *L, Planned *p)
     L->remote = true;
     peers->open = under_other_conditions(L->sync);
     if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi) && places_apart(L, p);
-    bool found = find_peers(L, p, peers) || cluster_peers(L, mv->dst.peer, mv->dst.span, target); /* which says what is wrong */
+    bool found = find_peers(L, p, peers) || cluster_named(L, mv->dst.peer, mv->dst.span, true, target); /* which says what is wrong */
     return found && counts_alone(L, p) && places_apart(L, p);
 }
 
@@ -255,22 +255,12 @@ void remote_ring(Lower *L, Ring *r)
     }
 }
 
-static uint32_t most_of(const Lower *L, const uint16_t *sets)
+uint32_t remote_arrivals(const Lower *L, const uint16_t *sets)
 {
     int most = 0;
     for (int s = 0; s < L->cluster_size; s++)
         if (__builtin_popcount(sets[s]) > most) most = __builtin_popcount(sets[s]);
     return (uint32_t)most;
-}
-
-uint32_t remote_releases(const Lower *L, const Ring *r)
-{
-    return most_of(L, r->reach);
-}
-
-uint32_t remote_readies(const Lower *L, const Ring *r)
-{
-    return most_of(L, r->adds_to);
 }
 
 /* "This CTA is one of the set". */
@@ -297,7 +287,7 @@ static void arrive(Lower *L, const Ring *r, uint32_t bar, Opnd rank, Opnd guard)
 /* Each CTA s hears from those of sets[s], and from itself so much more often that all hear as many arrivals. */
 static void tell(Lower *L, const Ring *r, uint32_t bar, const uint16_t *sets)
 {
-    int most = (int)most_of(L, sets);
+    int most = (int)remote_arrivals(L, sets);
     for (int s = 0; s < L->cluster_size; s++)
         if (sets[s]) arrive(L, r, bar, opnd_imm(s), one_of(L, sets[s]));
     for (int n = 0; n < most; n++) {

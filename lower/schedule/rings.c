@@ -321,8 +321,8 @@ static void kept_barriers(Lower *L, Ring *r, const char *name)
     if (!r->filled_by_copies) return;
     r->full = ring_bar(L, r, name, "full", 1, 1);
     if (!r->across) return;
-    r->done = ring_bar(L, r, name, "done", 1, remote_releases(L, r));
-    free_bar(L, r, name, 1, remote_releases(L, r));
+    r->done = ring_bar(L, r, name, "done", 1, remote_arrivals(L, r->reach));
+    free_bar(L, r, name, 1, remote_arrivals(L, r->reach));
 }
 
 static void barriers(Lower *L, Ring *r, const char *name)
@@ -335,11 +335,11 @@ static void barriers(Lower *L, Ring *r, const char *name)
         return;
     }
     if (users(r) == 0) return;
-    uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
+    uint32_t ctas = r->by_rank ? remote_arrivals(L, r->reach) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
     r->full = ring_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
     if (r->summed) {
-        r->ready = ring_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
+        r->ready = ring_bar(L, r, name, "ready", r->slots, remote_arrivals(L, r->adds_to));
         r->sum = ring_bar(L, r, name, "sum", r->slots, 1);
     }
     if (!r->looped) return;

@@ -111,9 +111,8 @@ Opnd ring_leader(Lower *L);
 
 /* ---- remote.c: between CTAs ---- */
 void remote_ring(Lower *L, Ring *r); /* who fills whose, where several CTAs do: when all moves are planned */
-uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
+uint32_t remote_arrivals(const Lower *L, const uint16_t *sets); /* that each CTA hears where all tell those of their set: remote_release, remote_ready */
 void remote_release(Lower *L, const Ring *r);
-uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
 void remote_done(Lower *L, const Ring *r); /* kept: what has arrived here is told to those who sent it; waits for what this CTA sent */
 void remote_ready(Lower *L, const Ring *r); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
 

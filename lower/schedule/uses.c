@@ -61,17 +61,12 @@ static const PStmt *parted_by(const Ring *r, const Planned *a, const Planned *b)
     return NULL;
 }
 
-static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
-{
-    return parted_by(r, a, b) != NULL;
-}
-
 /* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
 static const Planned *other_branch(const Ring *r, const Planned *p)
 {
     for (uint32_t i = 0; p->agent == AG_WORK && i < r->moves.n; i++) {
         const Planned *q = r->moves.v[i];
-        if (q->agent == AG_LOAD && q->dst == p->dst && exclusive(r, p, q)) return q;
+        if (q->agent == AG_LOAD && q->dst == p->dst && parted_by(r, p, q)) return q;
     }
     return p;
 }
@@ -119,7 +114,7 @@ static bool fills_again(Lower *L, const Ring *r, const Planned *p)
     if (p->agent == AG_WORK) return false;
     for (uint32_t i = 0; r->moves.v[i] != p; i++) {
         const Planned *q = r->moves.v[i];
-        if (q->agent != p->agent || q->dst != p->dst || exclusive(r, p, q)) continue;
+        if (q->agent != p->agent || q->dst != p->dst || parted_by(r, p, q)) continue;
         bool remote = p->agent == AG_SEND || p->by_rank || q->by_rank;
         if (remote ? !remote_apart(L, q, p) : !subtiles_disjoint(L, &q->mi, &p->mi)) return true;
     }

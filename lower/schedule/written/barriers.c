@@ -110,19 +110,10 @@ static void close_commits(Lower *L, const PBarrier *b, int64_t k)
     s->commits.n = kept;
 }
 
-SyncMark sync_enter(Lower *L)
+void sync_in(Lower *L, uint32_t block, uint32_t turn)
 {
-    SyncMark m = {L->sync->block, L->sync->turn};
-    L->sync->block = ++L->sync->nblocks;
-    L->sync->turn = 0;
-    close_commits(L, NULL, 0);
-    return m;
-}
-
-void sync_leave(Lower *L, SyncMark m)
-{
-    L->sync->block = m.block;
-    L->sync->turn = m.turn;
+    L->sync->block = block;
+    L->sync->turn = turn;
     close_commits(L, NULL, 0);
 }
 

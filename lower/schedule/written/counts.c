@@ -19,7 +19,7 @@ static void weigh_ranks(Lower *L, Note *n, const Sx *peer)
         n->weight[0] = 1;
         return;
     }
-    if (peer && !cluster_named(L, peer, n->span, target)) return;
+    if (peer && !cluster_named(L, peer, n->span, false, target)) return;
     for (int r = 0; r < L->cluster_size; r++)
         if (!left_out_at(L, r)) n->weight[peer ? target[r] : r]++;
 }

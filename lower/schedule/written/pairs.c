@@ -44,8 +44,8 @@ bool pair_plan(Lower *L, MoveInfo *mi)
     const PMove *mv = mi->mv;
     int bar[RANKS_MAX], to[RANKS_MAX];
     for (int r = 0; r < L->cluster_size; r++) bar[r] = to[r] = r;
-    if (mv->barrier_peer && !cluster_named(L, mv->barrier_peer, mv->commit_span, bar)) return false;
-    if (mv->dst.peer && !cluster_named(L, mv->dst.peer, mv->dst.span, to)) return false;
+    if (mv->barrier_peer && !cluster_named(L, mv->barrier_peer, mv->commit_span, false, bar)) return false;
+    if (mv->dst.peer && !cluster_named(L, mv->dst.peer, mv->dst.span, false, to)) return false;
     bool other = false;
     for (int r = 0; r < L->cluster_size; r++) other |= bar[r] >= 0 && to[r] >= 0 && bar[r] != to[r];
     if (!other) return true; /* that of the destination, perhaps by another name */

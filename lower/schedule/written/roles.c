@@ -36,7 +36,10 @@ static void walk_role(Lower *L, const PBlock *body)
     if (s->planning) return;
     if (s->now->unread) emit_grp_wait(L, 0, IRH_READ);
     if (many) body_elect(&L->body, 0, SHAPE_THREADS);
-    count_turns(L->a, L->ir, role_end(L, s->source, s->warps[AG_WORK], !many));
+    IrRole *r = vec_add(L->a, &L->ir->roles);
+    *r = (IrRole){.name = s->source, .warps = s->warps[AG_WORK], .elect = !many};
+    body_set(L, r, &L->body);
+    count_turns(L->a, L->ir, r);
 }
 
 /* All threads of a role in which they work together run it: they pass its waits, make its scalars and do its work; copies, arrivals and
@@ -176,7 +179,7 @@ bool written_plan(Lower *L, Planned *p)
     bool far = mv->cast != CAST_NONE || mv->dst.peer, pairs = mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer);
     if (far && !role_committed(L, p->st)) return false;
     if (!(mv->cast == CAST_MASK ? mask_plan(L, mi) : plan_multicast(L, mi))) return false;
-    if (mv->dst.peer && mv->cast == CAST_NONE && !cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
+    if (mv->dst.peer && mv->cast == CAST_NONE && !cluster_named(L, mv->dst.peer, mv->dst.span, true, target)) return false;
     return !pairs || pair_plan(L, mi);
 }
 

@@ -66,9 +66,6 @@ typedef struct Sync {
     uint32_t turn;   /* groups committed in this turn of the loop at hand */
     bool many;       /* roles side by side */
 } Sync;
-typedef struct SyncMark { /* of the block around a loop */
-    uint32_t block, turn;
-} SyncMark;
 
 /* ---- roles.c ---- */
 void written_kernel(Lower *L);
@@ -98,8 +95,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st);
 void sync_expect(Lower *L, const PStmt *st);
 /* Counts one arrival of a move's commit, by what the tensor core did: at this slot. False after an error. */
 bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot);
-SyncMark sync_enter(Lower *L); /* a loop's body */
-void sync_leave(Lower *L, SyncMark m);
+void sync_in(Lower *L, uint32_t block, uint32_t turn); /* a loop's body begins, or (as it was around it) is over */
 
 /* ---- conditions.c ---- */
 bool sync_follows(Lower *L, const Sx *cond); /* arrivals and waits under the condition happen where it holds */

@@ -202,6 +202,12 @@ static inline const IrArg *verify_arg(const Verifier *v, uint32_t op, IrKey key)
     uint16_t at = v->args[op][key];
     return at ? &v->ops[op]->args[at - 1] : NULL;
 }
+/* Does the op count on that barrier: by an arrival, or by bytes? */
+static inline bool verify_counts(const Verifier *v, uint32_t op, uint32_t bar)
+{
+    const IrArg *of = verify_arg(v, op, IRK_BAR);
+    return of && of->id == bar && v->ops[op]->op != IR_BAR_WAIT && v->ops[op]->op != IR_BAR_INIT;
+}
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
 const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
 uint32_t verify_bar(const Verifier *v, uint32_t slot); /* slot: through all CTAs */

@@ -1,7 +1,6 @@
 /* The verifier: proves from the final IR alone that a kernel never hangs, races or reads what has not arrived. How, says
  * verifier.h.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -69,13 +68,10 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (v->silent || v->held.text) return NULL;
     v->aside = v->judging && launches_doubt(v);
     if (v->aside) return NULL;
-    Text t;
-    text_in(&t, v->arena);
     va_list ap;
     va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
+    Diag *g = diag_vat(v->diags, code, verify_place(v, op), fmt, ap);
     va_end(ap);
-    Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", text_end(&t));
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     const IrOp *at = placed(v, op);
@@ -90,13 +86,10 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
 void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...)
 {
     if (v->failed || v->held.text) return;
-    Text t;
-    text_in(&t, v->arena);
     va_list ap;
     va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
+    v->held = (Held){.code = code, .op = op, .also = also, .text = arena_vprintf(v->arena, fmt, ap), .label = label};
     va_end(ap);
-    v->held = (Held){.code = code, .op = op, .also = also, .text = text_end(&t), .label = label};
 }
 
 /* The run is over: what was held is reported, or the race that it comes to. */
@@ -489,8 +482,9 @@ static void try_all(Verifier *v)
                   v->runs, v->events_max);
 }
 
-static void verify(Verifier *v)
+static void verify(void *to)
 {
+    Verifier *v = to;
     const char *malformed = ir_check(v->arena, v->k);
     if (malformed) {
         verify_refuse(v, E0662, UINT32_MAX, "%s", malformed);
@@ -509,37 +503,13 @@ static void verify(Verifier *v)
     if (!v->failed && v->demands && !v->few) launches_demand(v);
 }
 
-/* The arena of the runs is given back also when memory runs out. */
-typedef struct Job {
-    Verifier *v;
-    jmp_buf *outer, here;
-} Job;
-
-static void run(Job *j)
-{
-    Verifier *v = j->v;
-    Mem *mem = v->arena->mem;
-    j->outer = mem->fail;
-    arena_borrow(&v->run, v->arena);
-    if (setjmp(j->here)) {
-        arena_free(&v->run);
-        mem->fail = j->outer;
-        if (j->outer) longjmp(*j->outer, 1);
-        return;
-    }
-    mem->fail = &j->here;
-    verify(v);
-    mem->fail = j->outer;
-    arena_free(&v->run);
-}
-
 static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, bool in_full, const Demands *to, Text *certificate)
 {
     Verifier *v = arena_new(a, Verifier);
     *v = (Verifier){
         .arena = a, .diags = d, .k = k, .few = few, .in_full = in_full, .demands = to, .certificate = certificate, .budget = BUDGET};
-    Job j = {.v = v};
-    run(&j);
+    arena_borrow(&v->run, a);
+    arena_within(&v->run, verify, v);
     return !v->failed;
 }
 

@@ -55,10 +55,9 @@ static const char *bar_text(Verifier *v, uint32_t bar)
 static uint32_t use_of(const Verifier *v, uint32_t role, uint32_t bar, bool waits)
 {
     const Body *b = &v->bodies.v[1 + role];
-    for (uint32_t i = 0; i < b->role->ops.n; i++) {
-        const IrOp *op = &b->role->ops.v[i];
-        const IrArg *x = ir_find(op, IRK_BAR);
-        if (x && x->id == bar && op->op != IR_BAR_INIT && (op->op == IR_BAR_WAIT) == waits) return b->base + i;
+    for (uint32_t i = b->base; i < b->base + b->role->ops.n; i++) {
+        bool wait = v->ops[i]->op == IR_BAR_WAIT && verify_arg(v, i, IRK_BAR)->id == bar;
+        if (waits ? wait : verify_counts(v, i, bar)) return i;
     }
     return UINT32_MAX;
 }
@@ -353,10 +352,7 @@ void tell_arrivals(Verifier *v, Diag *g, uint32_t bar)
     uint32_t told = 0;
     if (g == NULL || v->k->bars.v[bar].derived) return;
     for (uint32_t i = 0; i < v->nops && told < TOLD; i++) {
-        const IrArg *of = verify_arg(v, i, IRK_BAR);
-        IrOpcode op = (IrOpcode)v->ops[i]->op;
-        bool counts = v->group[i] == IRG_BARRIER && op != IR_BAR_WAIT && op != IR_BAR_INIT && op != IR_BAR_EXPECT;
-        if (of == NULL || of->id != bar || !counts) continue;
+        if (v->group[i] != IRG_BARRIER || v->ops[i]->op == IR_BAR_EXPECT || !verify_counts(v, i, bar)) continue;
         verify_also(v, g, i, "an arrival that each phase is to have");
         told++;
     }

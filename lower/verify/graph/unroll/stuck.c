@@ -6,13 +6,9 @@
 static bool supplies(const Verifier *v, const Thread *t, uint32_t slot)
 {
     uint32_t bar = verify_bar(v, slot);
-    const IrRole *r = v->bodies.v[t->body].role;
-    for (uint32_t i = 0; i < r->ops.n; i++) {
-        const IrOp *op = &r->ops.v[i];
-        const IrArg *b = ir_find(op, IRK_BAR);
-        if (b && b->id == bar && op->op != IR_BAR_WAIT && op->op != IR_BAR_INIT && (t->rep == 0 || !op->elect))
-            return true;
-    }
+    const Body *b = &v->bodies.v[t->body];
+    for (uint32_t i = 0; i < b->role->ops.n; i++)
+        if (verify_counts(v, b->base + i, bar) && (t->rep == 0 || !b->role->ops.v[i].elect)) return true;
     return false;
 }
 
@@ -63,12 +59,7 @@ static void tell_other_cta(Verifier *v, Diag *g, uint32_t slot)
 static bool counted_by(const Verifier *v, uint32_t bar, IrOpcode how)
 {
     bool all = true;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrArg *of = ir_find(v->ops[i], IRK_BAR);
-        IrOpcode op = (IrOpcode)v->ops[i]->op;
-        bool counts = v->group[i] == IRG_BARRIER && op != IR_BAR_WAIT && op != IR_BAR_INIT;
-        if (of && of->id == bar && counts) all = all && op == how;
-    }
+    for (uint32_t i = 0; i < v->nops && all; i++) all = v->group[i] != IRG_BARRIER || !verify_counts(v, i, bar) || v->ops[i]->op == how;
     return all;
 }
 

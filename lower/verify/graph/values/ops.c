@@ -45,18 +45,15 @@ static const FormAtom *only_atom(const Forms *f, Form x)
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
+static Form op_atom(Forms *f, const IrOp *op, Form a, Form b, Interval r, bool wild)
+{
+    return form_atom(f, (FormAtom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .boolean = op->type == IR_PRED, .wild = wild, .a = a, .b = b, .lo = r.lo, .hi = r.hi});
+}
+
 static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Interval r)
 {
     if (a == 0) return form_leaf(f, op->type);
-    if (!fits(r, op->type)) r = type_range(op->type);
-    return form_atom(f, (FormAtom){.kind = ATOM_OP,
-                                   .sub = op->op,
-                                   .type = op->type,
-                                   .boolean = op->type == IR_PRED,
-                                   .a = a,
-                                   .b = b,
-                                   .lo = r.lo,
-                                   .hi = r.hi});
+    return op_atom(f, op, a, b, fits(r, op->type) ? r : type_range(op->type), false);
 }
 
 /* Of 32 bits the last ones of a sum are those of the sum of what its parts were before they lost theirs. */
@@ -127,10 +124,7 @@ bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest)
 static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 {
     int64_t d, q;
-    if (a && !form_not_zero(f, k, b)) {
-        Interval all = type_range(op->type);
-        return form_atom(f, (FormAtom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .wild = true, .a = a, .b = b, .lo = all.lo, .hi = all.hi});
-    }
+    if (a && !form_not_zero(f, k, b)) return op_atom(f, op, a, b, type_range(op->type), true);
     if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
     Form rest, quotient;
@@ -152,14 +146,7 @@ static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
     if (y.hi <= x.lo) return is_min ? b : a;
     Interval r = interval_of(is_min ? LX_MIN : LX_MAX, x, y);
     /* A missing bound is the type's own, so the result is within the type in any case. */
-    Form lesser = a < b ? a : b, greater = a < b ? b : a;
-    return form_atom(f, (FormAtom){.kind = ATOM_OP,
-                                   .sub = op->op,
-                                   .type = op->type,
-                                   .a = lesser,
-                                   .b = greater,
-                                   .lo = r.lo,
-                                   .hi = r.hi});
+    return op_atom(f, op, a < b ? a : b, a < b ? b : a, r, false);
 }
 
 /* x has one term, and that is a choice by which alone x > 0 is decided: `(p ? t : -1) < 0`. 0: it is not so. */
