@@ -35,6 +35,7 @@ const char *form_parts(const FormAtom *a)
 static FormAtom with_parts(const Forms *f, FormAtom a)
 {
     const char *parts = form_parts(&a);
+    a.form = 0;
     for (int i = 0; i < 3; i++) {
         uint32_t x = i == 0 ? a.a : i == 1 ? a.b : a.c;
         bool atom = parts[i] == 'a', form = parts[i] == 'f' && x;
@@ -97,11 +98,14 @@ Form form_const_new(Forms *f, int64_t k)
 
 Form form_of_atom(Forms *f, uint32_t atom)
 {
+    FormAtom *a = &f->atoms.v[atom - 1];
     Lin l;
     l.k = 0;
     l.n = 1;
     l.t[0] = (FormTerm){1, atom};
-    return intern(f, &l);
+    if (a->form) f->work += WORK_FOUND;
+    else a->form = intern(f, &l);
+    return a->form;
 }
 
 Form form_atom(Forms *f, FormAtom a)

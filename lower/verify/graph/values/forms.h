@@ -44,6 +44,7 @@ typedef struct FormAtom {
     uint32_t a, b, c;
     uint32_t depth; /* that of its parts is added */
     int64_t lo, hi;
+    Form form; /* that is this atom; 0: not made yet */
 } FormAtom;
 static inline bool atom_extreme(const FormAtom *a) /* a minimum or maximum */
 {
