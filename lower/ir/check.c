@@ -342,10 +342,9 @@ static void check_layout(Checker *c)
 
 static void check_plans(Checker *c)
 {
-    if (c->k->plans.n == 0) return;
-    ThrWork *work = arena_new(c->arena, ThrWork);
+    ThrWork work;
     for (uint32_t i = 0; i < c->k->plans.n && c->error == NULL; i++)
-        if (!threads_work(&c->k->plans.v[i], work)) check_fail_kernel(c, "threads can't work by plan %u", i);
+        if (!threads_work(&c->k->plans.v[i], &work)) check_fail_kernel(c, "threads can't work by plan %u", i);
 }
 
 static void check_body(Checker *c, const IrRole *body)

@@ -286,8 +286,10 @@ bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
     Separation *s = arena_new(a, Separation);
     DomAxis tied[DOM_AXES_MAX];
     int ntied = 0;
-    *s = (Separation){.d = d, .a = a, .pair = p};
     if (p->nteam == 0) return true;
+    s->d = d;
+    s->a = a;
+    s->pair = p;
     loops_run(s);
     rows_add(s, p->axis, p->naxes);
     basis_find(s);

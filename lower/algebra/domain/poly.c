@@ -133,7 +133,7 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
     if (a.bad || b.bad) return POLY_BAD;
     if (b.n == 0) return a;
     if (a.n == 0 && sign > 0) return b;
-    Term *sum = arena_array(d->arena, Term, a.n + b.n);
+    Term sum[2 * TERMS_MAX];
     uint32_t n = 0, i = 0, j = 0;
     while (i < a.n || j < b.n) {
         int c = i == a.n ? 1 : j == b.n ? -1 : mono_cmp(&a.terms[i], &b.terms[j]);
@@ -147,9 +147,7 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
         if (!coef_fits(sum[n].coef)) return POLY_BAD;
         if (sum[n].coef) n++;
     }
-    if (n > TERMS_MAX) return POLY_BAD;
-    sum = arena_grow(d->arena, sum, (a.n + b.n) * sizeof *sum, n * sizeof *sum); /* it has become shorter */
-    return n ? (Poly){sum, n, false} : POLY_ZERO;
+    return poly_keep(d, sum, n);
 }
 
 Poly raw_add(Domain *d, Poly a, Poly b)

@@ -29,13 +29,7 @@ static bool counts_box(const TreeFacts *f, const IrOp *op)
     TreeView any = tree_at(f->ctas);
     Poly box = poly_const(f->domain, m->bytes[0]);
     if (m->wide) box = poly_add(f->domain, box, poly_mul(f->domain, poly_const(f->domain, m->bytes[1] - m->bytes[0]), tree_value(f, any, info)));
-    return is_zero(poly_sub(f->domain, tree_value(f, any, bytes), box));
-}
-
-static void add(const Bytes *b, Poly *s, Poly p, int64_t k)
-{
-    Domain *d = b->f->domain;
-    *s = poly_add(d, *s, poly_mul(d, p, poly_const(d, k)));
+    return poly_same(tree_value(f, any, bytes), box);
 }
 
 static void add_copy(const Bytes *b, Poly *s, const IrOp *op)
@@ -47,7 +41,7 @@ static void add_copy(const Bytes *b, Poly *s, const IrOp *op)
         uint32_t set;
         if (tree_when(b->f, op, from) == WHEN_NEVER) continue;
         if (!tree_targets(b->f, op, from, &set)) *s = POLY_UNKNOWN;
-        else if (set >> b->to & 1) add(b, s, tree_where(b->f, tree_value(b->f, tree_at(from), bytes ? bytes : &cell), op->guard.pred, bytes, from), 1);
+        else if (set >> b->to & 1) *s = poly_add(b->f->domain, *s, tree_where(b->f, tree_value(b->f, tree_at(from), bytes ? bytes : &cell), op->guard.pred, bytes, from));
     }
 }
 
@@ -55,7 +49,7 @@ static void add_announced(const Bytes *b, Poly *s, const IrOp *op)
 {
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     if (ir_find(op, IRK_RANK) || tree_range(b->f, bytes, b->to).lo < 0) *s = POLY_UNKNOWN;
-    add(b, s, tree_where(b->f, tree_value(b->f, tree_at(b->to), bytes), op->guard.pred, NULL, b->to), -1);
+    *s = poly_sub(b->f->domain, *s, tree_where(b->f, tree_value(b->f, tree_at(b->to), bytes), op->guard.pred, NULL, b->to));
 }
 
 /* The op that stands in the block, by the op that opens it, from 1, and holds this one, or is it. */
@@ -73,7 +67,7 @@ static void add_branches(const Bytes *b, Poly *s, uint32_t at_if, uint32_t split
     Poly first = poly_const(b->f->domain, 0), second = first;
     if (at_if != split) add_block(b, &first, at_if + 1, at, split);
     if (split != end && !first.bad) add_block(b, &second, split + 1, at, end); /* *at stands there, then */
-    *s = is_zero(poly_sub(b->f->domain, second, first)) ? poly_add(b->f->domain, *s, first) : POLY_UNKNOWN;
+    *s = poly_same(second, first) ? poly_add(b->f->domain, *s, first) : POLY_UNKNOWN;
 }
 
 /* So many times what one iteration brings: what holds of that sum whatever the iteration is holds of the mean of all, too. */
@@ -83,8 +77,7 @@ static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t
     int64_t trips = tree_trips(tree_op(b->f, loop));
     add_block(b, &inner, loop + 1, at, b->f->at[loop].end);
     if (is_zero(inner)) return;
-    add(b, s, inner, trips);
-    if (next || trips < 0) *s = POLY_UNKNOWN;
+    *s = next || trips < 0 ? POLY_UNKNOWN : poly_add(b->f->domain, *s, poly_mul(b->f->domain, inner, poly_const(b->f->domain, trips)));
 }
 
 /* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. Of the ring's ops from

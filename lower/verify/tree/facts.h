@@ -61,8 +61,9 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool whole; /* anywhere in the slot */
     bool none;  /* surely no bytes */
     TreePlace place;       /* in tensor memory in each of its lanes, those of slots side by side */
-    Poly start, extent;    /* of that, in its CTA .. */
-    Interval begins, ends; /* .. and between what */
+    Interval begins, ends; /* of that, in its CTA: between what .. */
+    Poly start, extent;    /* .. and as sums, where .. */
+    bool summed;           /* .. these have been asked for */
     uint64_t lanes[2];     /* of tensor memory, a bit each */
 } TreeAccess;
 

@@ -65,16 +65,33 @@ static void put(const TreeFacts *f, DomAxis *axis, int k, const TreeAccess *x, u
     axis->extent[k] = sum_of(f, w, p->size, NULL, p->bytes, p->per);
 }
 
-/* What is known of the place, and what of the numbers that it is the sum of. */
-static Interval ends_of(const TreeFacts *f, const TreeAccess *x, bool to, Poly at)
+/* Where it begins, or ends, by what is known of the numbers that it is the sum of. */
+static Interval ends_of(const TreeFacts *f, const TreeAccess *x, bool to)
 {
     const TreePlace *p = &x->place;
     const IrArg *of[] = {p->byte, p->slot, to ? p->bytes : NULL};
     const int64_t times[] = {1, p->pitch, p->per};
-    Interval r = interval_at(p->first + (to ? p->size : 0)), is = domain_interval(f->domain, at);
+    Interval r = interval_at(p->first + (to ? p->size : 0));
     for (int i = 0; i < 3; i++)
         if (of[i]) r = interval_add(r, interval_mul(interval_at(times[i]), tree_range(f, of[i], x->rank)));
-    return interval_meet(r, is);
+    return r;
+}
+
+/* .. and as the sums themselves, where that is not enough. */
+static void add_up(const TreeFacts *f, TreeAccess *x)
+{
+    DomAxis at;
+    if (x->summed) return;
+    put(f, &at, 0, x, UINT32_MAX);
+    Poly to = poly_add(f->domain, at.start[0], at.extent[0]);
+    x->summed = true;
+    x->start = at.start[0];
+    x->extent = at.extent[0];
+    x->lost |= to.bad;
+    x->whole |= x->lost;
+    x->begins = interval_meet(x->begins, domain_interval(f->domain, x->start));
+    x->ends = interval_meet(x->ends, domain_interval(f->domain, to));
+    x->none = domain_interval(f->domain, x->extent).hi <= 0;
 }
 
 /* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
@@ -187,7 +204,7 @@ static bool is_before(Interval x, Interval y)
 }
 
 /* y was done before. */
-static bool conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
 {
     IrVal index[LOOPS];
     int n = 0;
@@ -195,6 +212,8 @@ static bool conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *
     if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds)) return false;
     if (f->k->bufs.v[x->buf].lanes && !(x->lanes[0] & y->lanes[0]) && !(x->lanes[1] & y->lanes[1])) return false;
     if (tree_in_order(f, x, y)) return false;
+    add_up(f, x);
+    add_up(f, y);
     if (x->whole || y->whole) return true;
     if (x->none || y->none || is_before(x->ends, y->begins) || is_before(y->ends, x->begins)) return false;
     if (!add_turning(f, y, x, index, &n, &outer)) return true;
@@ -211,7 +230,7 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     if (*meets == NULL) *meets = arena_array(f->a, uint64_t, f->ring[x->ring].words);
     if (!set_has(*meets, at)) {
         set_add(*meets, at);
-        if (conflict(f, x, y)) set_add(*meets, at + 1);
+        if (conflict(f, &f->access.v[x - f->access.v], &f->access.v[y - f->access.v])) set_add(*meets, at + 1);
     }
     return set_has(*meets, at + 1);
 }
@@ -220,19 +239,15 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 bool tree_inside(const TreeFacts *f, TreeAccess *x)
 {
     const IrBuf *b = &f->k->bufs.v[x->buf];
+    const TreePlace *p = &x->place;
     int64_t room = b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes;
     Domain *d = f->domain;
-    DomAxis at;
-    put(f, &at, 0, x, UINT32_MAX);
-    x->start = at.start[0];
-    x->extent = at.extent[0];
-    Poly zero = poly_const(d, 0), to = poly_add(d, at.start[0], at.extent[0]);
-    x->lost |= to.bad;
-    x->whole |= x->lost;
-    x->begins = ends_of(f, x, false, at.start[0]);
-    x->ends = ends_of(f, x, true, to);
-    x->none = domain_interval(d, at.extent[0]).hi <= 0;
+    x->begins = ends_of(f, x, false);
+    x->ends = ends_of(f, x, true);
+    if (!x->lost && !x->whole && p->bytes == NULL && p->size >= 0 && x->begins.lo >= 0 && x->ends.hi <= room) return true;
+    add_up(f, x);
+    Poly zero = poly_const(d, 0), to = poly_add(d, x->start, x->extent);
     bool inside = !x->lost && (!x->whole || x->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
-    inside = inside && (x->whole || domain_le(d, zero, at.extent[0])) && (x->begins.lo >= 0 || domain_le(d, zero, at.start[0]));
+    inside = inside && (x->whole || domain_le(d, zero, x->extent)) && (x->begins.lo >= 0 || domain_le(d, zero, x->start));
     return inside && (x->ends.hi <= room || domain_le(d, to, poly_const(d, room)));
 }
