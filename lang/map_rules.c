@@ -150,13 +150,13 @@ static int64_t box_slice(const MapDesc *d)
 }
 enum { SLICE_DIM = 1 };
 
-/* Rows of the box in shared memory: all but the innermost dimension. */
-static int64_t box_rows(const MapDesc *d)
+/* Rows in shared memory: all but the innermost dimension, and those of a halo. */
+static int64_t rows_of(const MapDesc *d, int64_t halo)
 {
-    if (is_im2col(d)) return map_mode(d->mode)->pixels ? map_mode(d->mode)->pixels : d->pixels;
-    if (is_rows4(d)) return 4;
-    int64_t rows = 1;
-    for (int i = 0; i < d->rank - 1; i++)
+    const MapModeInfo *m = map_mode(d->mode);
+    int64_t rows = is_rows4(d) ? 4 : 1, pixels = m->pixels ? m->pixels : d->pixels, more = is_wide(d) ? times(m->halo_rows, halo) : 0, sum;
+    if (is_im2col(d)) return !map_known(pixels) || !map_known(more) ? MAP_UNKNOWN : add_s64(pixels, more, &sum) ? sum : INT64_MAX;
+    for (int i = 0; i < d->rank - 1 && !is_rows4(d); i++)
         if (!box_slice(d) || i != SLICE_DIM) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
     return rows;
 }
@@ -176,33 +176,28 @@ static bool has_shape(const MapDesc *d)
 
 /* Gap bytes of b4a16 and b6a16 are not written, so they don't count: CUTLASS expects sizeof_bits = 4 or 6 bits per
  * element of its "unpacksmem" types. */
-int64_t map_tx_bytes(const MapDesc *d)
-{
-    return has_shape(d) ? times(box_rows(d), inner_bytes(d, map_global_bits(d->type))) : MAP_UNKNOWN;
-}
-
 int64_t map_copy_bytes(const MapDesc *d, int64_t halo)
 {
-    int64_t rows = is_wide(d) ? times(map_mode(d->mode)->halo_rows, halo) : 0;
-    int64_t box = map_tx_bytes(d), more = rows ? times(rows, inner_bytes(d, map_global_bits(d->type))) : 0, sum;
-    if (!map_known(box) || !map_known(more)) return MAP_UNKNOWN;
-    return add_s64(box, more, &sum) ? sum : INT64_MAX;
+    return has_shape(d) ? times(rows_of(d, halo), inner_bytes(d, map_global_bits(d->type))) : MAP_UNKNOWN;
 }
 
-int64_t map_smem_bytes(const MapDesc *d)
+int64_t map_tx_bytes(const MapDesc *d)
 {
-    if (!has_shape(d)) return MAP_UNKNOWN;
-    int64_t pitch = inner_bytes(d, map_shared_bits(d->type)), span = swizzle_span(d->swizzle);
-    if (map_known(pitch) && d->interleave == MAP_INTERLEAVE_NONE && pitch < span) pitch = span;
-    return times(box_rows(d), pitch);
+    return map_copy_bytes(d, 0);
 }
 
 /* Packed elements, and rows narrower than the swizzle's span, lie spread out. */
 int64_t map_copy_room(const MapDesc *d, int64_t halo)
 {
-    int64_t bytes = map_copy_bytes(d, halo), box = map_tx_bytes(d), room = map_smem_bytes(d), all;
-    if (box <= 0 || room <= box) return bytes;
-    return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
+    if (!has_shape(d)) return MAP_UNKNOWN;
+    int64_t pitch = inner_bytes(d, map_shared_bits(d->type)), span = swizzle_span(d->swizzle);
+    if (map_known(pitch) && d->interleave == MAP_INTERLEAVE_NONE && pitch < span) pitch = span;
+    return times(rows_of(d, halo), pitch);
+}
+
+int64_t map_smem_bytes(const MapDesc *d)
+{
+    return map_copy_room(d, 0);
 }
 
 /* ---- the rules, one function per group ---- */

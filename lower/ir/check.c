@@ -254,7 +254,7 @@ static void check_op(Checker *c, const IrOp *op)
     if (c->error) return;
     if (c->tree) check_tree_op(c, op, has);
     else if (ir_op_info(op->op)->group == IRG_RING) check_fail(c, "rings are of trees");
-    if (c->error == NULL) check_rules(c, op, has);
+    if (check_has_rules(c, op) && c->error == NULL) check_rules(c, op, has);
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) {

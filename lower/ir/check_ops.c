@@ -82,40 +82,41 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
     return owner == 0 && op->guard.pred ? c->of_one[op->guard.pred - 1] : owner;
 }
 
-/* Follows what elected threads draw, load or make through values and variables. A value is defined in front of its uses, so only
- * what a variable is found to be behind them is told again, to those before it in a loop. */
-static void find_owners(Checker *c)
+/* What the op makes of it is that thread's, too. True: so is a variable that was not before. */
+static bool passes_on(Checker *c, const IrOp *op, uint32_t owner)
 {
-    if (c->of_one == NULL) c->of_one = arena_array(c->arena, uint32_t, c->k->value_types.n);
-    c->var_of_one = arena_array(c->arena, uint32_t, c->k->vars.n);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 0; i < c->role->ops.n; i++) {
-            const IrOp *op = &c->role->ops.v[i];
-            const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
-            check_at(c, op);
-            if ((var == NULL && op->dst == 0) || (op->op == IR_HAND && by_one(c, op))) continue; /* the others read it from the ring */
-            uint32_t owner = owner_of(c, op);
-            if (var && c->var_of_one[var->id] == 0 && (owner || op->elect || (c->tree && op->agent))) {
-                c->var_of_one[var->id] = c->body + 1;
-                changed = true;
-            }
-            if (owner && op->dst && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
-        }
-    }
+    const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
+    if (op->op == IR_HAND && by_one(c, op)) return false; /* the others read it from the ring */
+    if (owner && op->dst && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
+    if (var == NULL || c->var_of_one[var->id] || !(owner || op->elect || (c->tree && op->agent))) return false;
+    c->var_of_one[var->id] = c->body + 1;
+    return true;
 }
 
 /* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. A map is made by its whole warp.
  * In the tree, where a variable may be one agent's, that is so where it is the same agent's; else the roles show it. */
+static void check_owner(Checker *c, const IrOp *op, uint32_t owner)
+{
+    if (owner == 0 || ir_op_info(op->op)->group == IRG_SCALAR) return;
+    if (c->tree) c->own |= owner != op->agent + 1u || !by_one(c, op);
+    else if (!by_one(c, op) || !same_elected(c, owner - 1, c->body) || op->op == IR_MAP_SET) check_fail(c, "uses a value that only an elected thread has");
+}
+
+/* Follows what elected threads draw, load or make through values and variables. A value is defined in front of its uses, so only
+ * what a variable is found to be behind them is told again, to those before it in a loop. */
 void check_owners(Checker *c)
 {
-    find_owners(c);
-    for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) {
-        const IrOp *op = &c->role->ops.v[c->at];
-        check_at(c, op);
-        uint32_t owner = ir_op_info(op->op)->group == IRG_SCALAR ? 0 : owner_of(c, op);
-        if (c->tree) c->own |= owner && (owner != op->agent + 1u || !by_one(c, op));
-        else if (owner && (!by_one(c, op) || !same_elected(c, owner - 1, c->body) || op->op == IR_MAP_SET)) check_fail(c, "uses a value that only an elected thread has");
+    if (c->of_one == NULL) c->of_one = arena_array(c->arena, uint32_t, c->k->value_types.n);
+    c->var_of_one = arena_array(c->arena, uint32_t, c->k->vars.n);
+    for (bool again = true; again;) {
+        again = false;
+        for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) {
+            const IrOp *op = &c->role->ops.v[c->at];
+            check_at(c, op);
+            uint32_t owner = owner_of(c, op);
+            again |= passes_on(c, op, owner);
+            check_owner(c, op, owner);
+        }
     }
 }
 
@@ -311,10 +312,8 @@ static void check_dependent(Checker *c, const IrOp *op)
 
 void check_rules(Checker *c, const IrOp *op, uint64_t has)
 {
-    bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
-    bool maps = c->any_maps || has & IR_KEY(IRK_DESC);
+    bool plain = check_is_plain(op), maps = c->any_maps || has & IR_KEY(IRK_DESC);
     if (!plain || op->op == IR_LOADS) check_dependent(c, op);
-    if (plain && !op->elect && !c->open[IR_LANES] && !maps) return;
     check_who(c, op);
     if (!plain) check_place(c, op);
     if (c->open[IR_LANES]) check_lanes(c, op);

@@ -54,6 +54,14 @@ static inline void check_at(Checker *c, const IrOp *op)
     c->body = op->agent ? op->agent : 1;
     c->who = op->agent ? &c->k->roles.v[op->agent - 1] : c->role;
 }
+static inline bool check_is_plain(const IrOp *op) /* a scalar that any thread makes of others */
+{
+    return ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
+}
+static inline bool check_has_rules(const Checker *c, const IrOp *op) /* check_rules() has something to ask */
+{
+    return !check_is_plain(op) || op->elect || op->op == IR_LOADS || c->open[IR_LANES] || c->any_maps;
+}
 /* The operands are there and of their kinds. */
 void check_rules(Checker *c, const IrOp *op, uint64_t has); /* has: bits of the operands' keys */
 /* Behind the ops of a body. */

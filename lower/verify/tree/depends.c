@@ -70,12 +70,12 @@ static Tainted spread(TreeFacts *f, Taints *source)
 
 static bool not_zero(TreeFacts *f, const IrArg *x)
 {
-    Interval r = tree_range(f, x, f->ctas);
     const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, tree_uncast(f, x->id)) : NULL;
-    if (r.lo > 0 || r.hi < 0) return true;
-    if (op == NULL || op->op != IR_PARAM) return false;
-    if (f->divisors == NULL) f->divisors = ir_launch_divisors(f->a, &f->k->mf);
-    return f->divisors[ir_find(op, IRK_EXPR)->id];
+    bool param = op && op->op == IR_PARAM;
+    if (param && f->divisors == NULL) f->divisors = ir_launch_divisors(f->a, &f->k->mf);
+    if (param && f->divisors[ir_find(op, IRK_EXPR)->id]) return true;
+    Interval r = tree_range(f, x, f->ctas);
+    return r.lo > 0 || r.hi < 0;
 }
 
 static bool divides_by_zero(Tainted *t, uint32_t at, const IrOp *op, bool operands)

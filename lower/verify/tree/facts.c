@@ -13,11 +13,6 @@ void tree_wrong(TreeFacts *f, uint32_t op, const char *what)
     f->wrong_op = op;
 }
 
-bool tree_by_one(const TreeFacts *f, const IrOp *op)
-{
-    return op->elect || (op->agent && f->k->roles.v[op->agent - 1].elect);
-}
-
 /* ---- blocks, values ---- */
 
 static void index_value(TreeFacts *f, const IrOp *op, uint32_t *defined, uint32_t i)
@@ -427,7 +422,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;
         tree_form(f, i);
-        for (uint32_t s = 0; s < f->ctas && f->wrong == NULL && f->at[i].next == i; s++)
+        for (uint32_t s = 0; f->at[i].next == i && s < f->ctas && f->wrong == NULL; s++)
             if (tree_when(f, tree_op(f, i), s) != WHEN_NEVER) accesses(f, i, s);
     }
     if (f->wrong) return false;

@@ -186,6 +186,10 @@ static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
     return &f->ops[i];
 }
+static inline bool tree_by_one(const TreeFacts *f, const IrOp *op) /* the elected thread of its agent */
+{
+    return op->elect || (op->agent && f->k->roles.v[op->agent - 1].elect);
+}
 static inline uint8_t bit(uint32_t agent) /* sets of agents */
 {
     return (uint8_t)(1u << agent);
@@ -258,7 +262,6 @@ Atom tree_index(const TreeFacts *f, IrVal index, TreeView at); /* of a loop */
 bool tree_inside(const TreeFacts *f, TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y);
-bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op);

@@ -108,10 +108,9 @@ void state_drop(States *p, State *s)
     p->spares = s;
 }
 
-void state_own(States *p, State *s, uint32_t ring)
+void state_split(States *p, State *s, uint32_t ring)
 {
     RingState *old = s->ring[ring];
-    if (old->users == 1) return;
     s->ring[ring] = ring_alloc(p, ring);
     memcpy(s->ring[ring]->v, old->v, ring_words(&p->f->ring[ring]) * sizeof *old->v);
     old->users--;

@@ -136,7 +136,11 @@ State *state_new(States *p);
 State *state_copy(States *p, State *s);
 void state_drop(States *p, State *s);
 bool state_meet(States *p, State *s, State *t); /* s: on either way; t is given up. Is less known than in s? */
-void state_own(States *p, State *s, uint32_t ring); /* it is to be changed */
+void state_split(States *p, State *s, uint32_t ring); /* a ring of its own */
+static inline void state_own(States *p, State *s, uint32_t ring) /* it is to be changed */
+{
+    if (s->ring[ring]->users > 1) state_split(p, s, ring);
+}
 void state_begin(States *p, State *s, uint32_t ring); /* a generation, of which nothing is known but what it needs; n - S is gone */
 static inline Set rings_of(const States *p, State *s, uint32_t agent, int kind)
 {
