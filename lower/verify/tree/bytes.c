@@ -139,7 +139,7 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
     return all;
 }
 
-/* In the generation that the op begins, up to the next one in its block, or the block's end. */
+/* In the generation that the op begins, up to what holds the beginning of the next one, or the end of its block. */
 static bool brings_there(const Bytes *b, uint32_t begin, uint32_t end)
 {
     const TreeRing *r = &b->f->ring[b->ring];
@@ -156,8 +156,7 @@ static bool brings(const Bytes *b)
     bool all = true;
     for (uint32_t i = 0; i < r->begun.n && all; i++) {
         uint32_t begin = r->begun.v[i], block = f->at[begin].around, end = block ? f->at[block - 1].end : f->tree->ops.n;
-        for (uint32_t k = i + 1; k < r->begun.n && r->begun.v[k] < end; k++)
-            if (f->at[r->begun.v[k]].around == block) end = r->begun.v[k];
+        if (i + 1 < r->begun.n && r->begun.v[i + 1] < end) end = in_block(f, r->begun.v[i + 1], block);
         all = brings_there(b, begin, end);
     }
     return all;
@@ -174,11 +173,20 @@ bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, 
     return *kept == YES;
 }
 
-/* Loops that no generation begins in repeat it. */
+/* Does one of the ring's begin in each turn of the block? */
+static bool surely_begins(const TreeFacts *f, uint32_t ring, uint32_t block)
+{
+    const TreeRing *r = &f->ring[ring];
+    for (uint32_t i = tree_not_before(r->begun.v, r->begun.n, block); i < r->begun.n && r->begun.v[i] < f->at[block - 1].end; i++)
+        if (tree_surely(f, r->begun.v[i], block)) return true;
+    return false;
+}
+
+/* Loops in whose turns no generation surely begins repeat it. */
 int64_t tree_announced(const TreeFacts *f, uint32_t op)
 {
     int64_t most = tree_range(f, ir_find(tree_op(f, op), IRK_BYTES), f->ctas).hi;
-    for (uint32_t at = f->at[op].around; at && !tree_begins(f, f->at[op].ring - 1, at - 1, tree_last(f, at - 1)); at = f->at[at - 1].around) {
+    for (uint32_t at = f->at[op].around; at && !surely_begins(f, f->at[op].ring - 1, at); at = f->at[at - 1].around) {
         if (tree_op(f, at - 1)->op == IR_IF || tree_op(f, at - 1)->op == IR_ELSE) continue;
         int64_t trips = tree_trips(tree_op(f, at - 1));
         if (trips < 0 || !mul_s64(most, trips, &most)) most = INT64_MAX;

@@ -123,18 +123,19 @@ static bool of_the_cluster(const TreeFacts *f, const IrOp *op)
     return reg <= IRR_CTAID_Z && b->imm % f->k->mf.cluster[d] == 0;
 }
 
-/* What one CTA sends to all, or the hardware answers to all. */
-static bool sent_to_all(const TreeFacts *f, uint32_t ring)
+/* What the op reads is one number that one CTA sends to all, in the same turn, or the hardware's answer to all. */
+static bool sent_to_all(const TreeFacts *f, uint32_t at, const IrOp *op)
 {
-    const TreeRing *r = &f->ring[ring];
-    uint32_t sent = 0;
+    const IrArg *turn = ir_part(op, ir_find(op, IRK_SRC), IRK_SLOT);
+    if (at == 0 || turn == NULL || turn->kind != IRA_TURN || (op->op == IR_LDS && tree_handed(f, op) == NULL)) return false;
+    const TreeRing *r = &f->ring[turn->id];
+    uint32_t sent = 0, by = TREE_RANKS;
     for (uint32_t i = 0; i < r->access.n; i++) {
         const TreeAccess *y = &f->access.v[r->access.v[i]];
-        uint32_t set;
         if (!y->write) continue;
-        if (y->how != TO_EVENT) return false;
-        for (uint32_t s = 0; s < f->ctas; s++)
-            if (tree_when(f, tree_op(f, y->op), s) != WHEN_NEVER && tree_targets(f, tree_op(f, y->op), s, &set)) sent |= set;
+        if ((by < TREE_RANKS && y->rank != by) || f->at[y->op].around != f->at[at - 1].around || (op->op == IR_CLC_ID && tree_op(f, y->op)->op != IR_CLC_NEXT)) return false;
+        by = y->rank;
+        sent |= 1u << y->at;
     }
     return sent == (1u << f->ctas) - 1;
 }
@@ -151,16 +152,14 @@ static bool same_by_rank(const TreeFacts *f, IrVal v)
 static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool operands)
 {
     const TreeFacts *f = t->f;
-    const IrArg *src = ir_find(op, IRK_SRC), *turn = src ? ir_part(op, src, IRK_SLOT) : NULL;
     switch ((IrOpcode)op->op) {
     case IR_SREG: {
         uint32_t reg = ir_find(op, IRK_REG)->id;
         if (reg <= IRR_CTAID_Z) return f->k->mf.cluster[reg] > 1;
         return !(reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z) && reg != IRR_CLUSTER_NCTARANK;
     }
-    case IR_HAND:
     case IR_LDS:
-    case IR_CLC_ID: return !(turn && turn->kind == IRA_TURN && sent_to_all(f, turn->id));
+    case IR_CLC_ID: return !sent_to_all(f, at, op);
     case IR_LOOP: return at == 0 || operands || (f->at[at - 1].around && t->block[f->at[at - 1].around - 1]);
     case IR_LANES: return false; /* each lane is in all of them */
     case IR_TICKET: return true;

@@ -64,9 +64,9 @@ static bool by_one_of_team(const TreeFacts *f, const IrOp *op)
 }
 
 /* What is read from the ring in each turn: the number, the same that all writes to it have. NULL: not known. */
-static const IrArg *handed(const TreeFacts *f, const IrArg *src, const IrOp *op)
+const IrArg *tree_handed(const TreeFacts *f, const IrOp *op)
 {
-    const IrArg *turn = ir_part(op, src, IRK_SLOT), *number = NULL;
+    const IrArg *turn = ir_part(op, ir_find(op, IRK_SRC), IRK_SLOT), *number = NULL;
     const TreeRing *r = turn && turn->kind == IRA_TURN ? &f->ring[turn->id] : NULL;
     for (uint32_t i = 0; r && i < r->access.n; i++) {
         const TreeAccess *x = &f->access.v[r->access.v[i]];
@@ -113,7 +113,7 @@ static bool ends_by_ticket(const TreeFacts *f, const Loop *l, const IrArg *answe
     const IrOp *read = made_by(f, answer, IR_LDS), *own = made_by(f, answer, IR_HAND);
     uint32_t var = 0;
     if (own) read = own;
-    const IrArg *number = read ? handed(f, ir_find(read, IRK_SRC), read) : answer;
+    const IrArg *number = read ? tree_handed(f, read) : answer;
     if (number == NULL || (own && !same(f, ir_find(own, IRK_A), number))) return false;
     return l->leave < l->draw && in_a_row(&f->k->mf) && is_number(f, l, number, &var) && goes_on(f, l, var);
 }

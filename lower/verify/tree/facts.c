@@ -138,7 +138,7 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     TreeAccess x = tree_access(f, i, rank, how, write);
     if (!tree_slot(f, &x, key)) return;
     if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
-    if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = (uint8_t)(rop->id + 1);
+    if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = 1 + (rop->id << 8 | ir_find(op, IRK_ELEM)->id);
     place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
     if (how == TO_EVENT && write) x.astray = !tree_reach(f, op, rank, &set);

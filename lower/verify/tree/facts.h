@@ -56,7 +56,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool astray;     /* to which CTA is not known */
     uint32_t event;  /* of its ring, that it completes: from 1 */
     uint32_t sender; /* .. among those of the ring */
-    uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
+    uint32_t adds;   /* a reduction that commutes: of which kind and type, from 1; those of one may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot */
     bool none;  /* surely no bytes */
@@ -230,6 +230,8 @@ static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, 
     return &f->access.v[r->now[r->outs.v[out]]];
 }
 void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: those of the ring's accesses */
+/* numbers.c: the op stands on each way through the block, by the op that opens it, from 1; 0: through the tree. Of loops one turn. */
+bool tree_surely(const TreeFacts *f, uint32_t op, uint32_t block);
 /* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
 uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 
@@ -274,6 +276,7 @@ bool tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set
 bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
 bool tree_draws(const TreeFacts *f, const IrOp **where); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said; else where not */
+const IrArg *tree_handed(const TreeFacts *f, const IrOp *op); /* draws.c: what the op reads from a ring in each turn: the number that all writes have; NULL: not known */
 bool tree_same(const TreeFacts *f, IrVal v); /* depends.c, behind tree_alike: the value is the same in all CTAs of the cluster */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */

@@ -9,7 +9,7 @@ static bool is_shared(const TreeFacts *f, uint32_t buf)
     return !f->k->bufs.v[buf].lanes && !f->k->bufs.v[buf].maps;
 }
 
-/* A slot is one of the ring's own buffer. */
+/* A slot is one of the ring's own buffer; a buffer of no ring has a tensor map's numbers. */
 static void check_buffers(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
@@ -17,7 +17,7 @@ static void check_buffers(TreeFacts *f, uint32_t i)
         const IrArg *arg = &op->args[n], *slot = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_SLOT) : NULL;
         if (arg->kind != IRA_BUF || !is_shared(f, arg->id)) continue;
         uint32_t ring = slot && slot->kind == IRA_TURN ? slot->id + 1 : 0;
-        if (f->k->bufs.v[arg->id].ring != ring) tree_wrong(f, i, "a slot of another ring, or a ring's with no generation");
+        if (f->k->bufs.v[arg->id].ring != ring || (ring == 0 && op->op != IR_MAP_SET)) tree_wrong(f, i, "a slot of another ring, or a ring's with no generation");
     }
 }
 

@@ -29,12 +29,11 @@ static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, u
     return r->numbers++;
 }
 
-/* On each way that the walk takes: of loops one turn. */
-static bool surely_begins(const TreeFacts *f, uint32_t op)
+bool tree_surely(const TreeFacts *f, uint32_t op, uint32_t block)
 {
     uint32_t b = f->at[op].around;
-    while (b && tree_op(f, b - 1)->op == IR_LOOP && tree_trips(tree_op(f, b - 1)) > 0) b = f->at[b - 1].around;
-    return b == 0;
+    while (b && b != block && tree_op(f, b - 1)->op == IR_LOOP && tree_trips(tree_op(f, b - 1)) > 0) b = f->at[b - 1].around;
+    return b == block;
 }
 
 void tree_numbers(TreeFacts *f, TreeRing *r)
@@ -52,9 +51,9 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
         if (i == 0 || x->op > last) {
             while (f->at[outer].around) outer = f->at[outer].around - 1;
             if (tree_op(f, outer)->op == IR_ELSE) outer = x->op; /* of its `if` it is part of what was looked at before, if that has accesses */
-            for (before = behind; next < r->begun.n && r->begun.v[next] < outer; next++) before += surely_begins(f, r->begun.v[next]);
+            for (before = behind; next < r->begun.n && r->begun.v[next] < outer; next++) before += tree_surely(f, r->begun.v[next], 0);
             last = tree_last(f, outer);
-            for (behind = before; next < r->begun.n && r->begun.v[next] <= last; next++) behind += surely_begins(f, r->begun.v[next]);
+            for (behind = before; next < r->begun.n && r->begun.v[next] <= last; next++) behind += tree_surely(f, r->begun.v[next], 0);
         }
         while (at < kinds.n && kinds.v[at].is != kind_of(x)) at++;
         if (at == kinds.n) vec_push(f->a, &kinds, (Kind){.is = kind_of(x)});

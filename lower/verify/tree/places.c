@@ -135,7 +135,7 @@ static bool exclusive(const TreeFacts *f, const TreeAccess *x, const TreeAccess 
 {
     int64_t k;
     IrVal a = tree_op(f, x->op)->guard.pred, b = tree_op(f, y->op)->guard.pred;
-    return a && b && a != b && poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, x->rank), b, NULL, y->rank), &k) && k == 0;
+    return a && b && poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, x->rank), b, NULL, y->rank), &k) && k == 0;
 }
 
 /* In the same iteration of all loops around both. */
@@ -148,16 +148,14 @@ static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAcc
 
 enum { LOOPS = 8 };
 
-/* The loops around both that turn within the generation, from the one to the other. False: too many, or one that has no index. */
-static bool add_turning(const TreeFacts *f, const TreeAccess *from, const TreeAccess *to, IrVal *index, int *n, uint32_t *outer)
+/* The loops around both that turn within the generation, from the one to the other, and the outermost. False: too many, or one that has no index. */
+static bool find_turning(const TreeFacts *f, const TreeAccess *from, const TreeAccess *to, IrVal *index, int *n, uint32_t *outer)
 {
     for (uint32_t b = turning(f, from->ring, from->op, to->op, 0); b; b = turning(f, from->ring, from->op, to->op, b)) {
-        int i = 0;
         IrVal v = tree_op(f, b - 1)->dst;
-        while (i < *n && index[i] != v) i++;
-        if (v == 0 || i == LOOPS || (from->rank != to->rank && !tree_same(f, v))) return false;
-        if (i == *n) index[(*n)++] = v;
-        if (b < *outer) *outer = b;
+        if (v == 0 || *n == LOOPS) return false;
+        index[(*n)++] = v;
+        *outer = b;
     }
     return true;
 }
@@ -198,27 +196,21 @@ static bool always_apart(const TreeFacts *f, const TreeAccess *x, const TreeAcce
     return domain_apart_teams(f->domain, f->a, &p, &why);
 }
 
-static bool is_before(Interval x, Interval y)
-{
-    return x.hi <= y.lo && x.hi < INT64_MAX && y.lo > INT64_MIN;
-}
-
 /* y was done before. */
 static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
 {
     IrVal index[LOOPS];
     int n = 0;
-    uint32_t outer = UINT32_MAX;
+    uint32_t outer = 0;
     if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds)) return false;
     if (f->k->bufs.v[x->buf].lanes && !(x->lanes[0] & y->lanes[0]) && !(x->lanes[1] & y->lanes[1])) return false;
     if (tree_in_order(f, x, y)) return false;
     add_up(f, x);
     add_up(f, y);
     if (x->whole || y->whole) return true;
-    if (x->none || y->none || is_before(x->ends, y->begins) || is_before(y->ends, x->begins)) return false;
-    if (!add_turning(f, y, x, index, &n, &outer)) return true;
-    bool again = n && x->rank == y->rank && y->op >= x->op; /* in another iteration, then */
-    if (!add_turning(f, x, y, index, &n, &outer)) return true;
+    if (x->none || y->none || x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo) return false;
+    if (!find_turning(f, y, x, index, &n, &outer)) return true;
+    bool again = x->rank == y->rank && y >= x; /* in another iteration, then */
     return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));
 }
 

@@ -75,30 +75,28 @@ bool tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set
     return known;
 }
 
-static bool has_barrier(const IrRole *body)
-{
-    bool arrived = false, waited = false;
-    for (uint32_t i = 0; i < body->ops.n; i++) {
-        waited |= arrived && body->ops.v[i].op == IR_CLUSTER_WAIT;
-        arrived |= body->ops.v[i].op == IR_CLUSTER_ARRIVE;
-    }
-    return waited;
-}
-
-/* All threads come together behind the last barrier that is initialised, if there are others than the one that did it. */
-bool tree_starts(const TreeFacts *f)
+/* All threads come together behind the last barrier that is initialised, and behind its fence, if there are others than the one that did
+ * it; of the cluster, or of the CTA. */
+static bool come_together(const TreeFacts *f, const IrRole *body, bool cluster)
 {
     const IrKernel *k = f->k;
     uint32_t warps = 0;
-    bool one = k->roles.n == 1 && k->roles.v[0].elect, inits = false, together = true;
+    bool one = k->roles.n == 1 && k->roles.v[0].elect, fenced = true, arrived = false, together = !cluster;
     for (uint32_t a = 0; a < k->roles.n; a++) warps += k->roles.v[a].warps;
-    for (uint32_t i = 0; i < k->init.ops.n; i++) {
-        uint8_t op = k->init.ops.v[i].op;
-        inits |= op == IR_BAR_INIT;
-        if (op == IR_BAR_INIT) together = false;
-        if (op == IR_CTA_SYNC || op == IR_CLUSTER_WAIT || (op == IR_WARP_SYNC && warps == 1)) together = true;
+    for (uint32_t i = 0; i < body->ops.n; i++) {
+        uint8_t op = body->ops.v[i].op;
+        if (op == IR_BAR_INIT) fenced = arrived = together = false;
+        fenced |= op == IR_FENCE_MBAR_INIT;
+        arrived |= op == IR_CLUSTER_ARRIVE && fenced;
+        together |= op == IR_CLUSTER_WAIT && arrived;
+        together |= !cluster && fenced && (one || op == IR_CTA_SYNC || (op == IR_WARP_SYNC && warps == 1));
     }
-    return !inits || one || together;
+    return together;
+}
+
+bool tree_starts(const TreeFacts *f)
+{
+    return come_together(f, &f->k->init, false);
 }
 
 bool tree_leaves(const TreeFacts *f)
@@ -108,5 +106,5 @@ bool tree_leaves(const TreeFacts *f)
         const IrOp *op = tree_op(f, i);
         others |= tree_reaches_others(f, op);
     }
-    return !others || (has_barrier(&f->k->init) && has_barrier(&f->k->exit));
+    return !others || (come_together(f, &f->k->init, true) && come_together(f, &f->k->exit, true));
 }
