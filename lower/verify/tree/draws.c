@@ -156,7 +156,7 @@ bool tree_draws(const TreeFacts *f, const IrOp **where)
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
         if ((draws(op) || op->op == IR_BREAK) && !repeated) return false;
         if (draws(op) && ++drawn > 1) return false;
-        if (op->op == IR_REPEAT && !ends(f, i)) return false;
+        if (op->op == IR_REPEAT && (block || !ends(f, i))) return false; /* once: behind its end it would draw again */
     }
     return true;
 }

@@ -24,15 +24,14 @@ static uint32_t loop_around(const TreeFacts *f, uint32_t op)
 }
 
 /* Can op `to` meet the generation that op `from` has met in an earlier iteration of that loop, which is around both? Not if one surely
- * begins on the way: behind `from` in a block that is left at its end, or in front of `to` in one around it. A repeat is left before. */
+ * begins on the way: behind `from`, or in front of `to`, in a block around it. */
 static bool turns_within(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to, uint32_t loop)
 {
     const TreeRing *r = &f->ring[ring];
     uint32_t end = f->at[loop - 1].end;
     for (uint32_t i = tree_not_before(r->begun.v, r->begun.n, loop); i < r->begun.n && r->begun.v[i] < end; i++) {
         uint32_t at = r->begun.v[i], in = f->at[at].around - 1;
-        bool left = in == loop - 1 || tree_op(f, in)->op != IR_REPEAT;
-        if (at > from && in < from && left && from < f->at[in].end) return false;
+        if (at > from && in < from && from < f->at[in].end) return false;
         if (at < to && to < f->at[in].end) return false;
     }
     return true;
@@ -210,7 +209,7 @@ static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
     if (x->whole || y->whole) return true;
     if (x->none || y->none || x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo) return false;
     if (!find_turning(f, y, x, index, &n, &outer)) return true;
-    bool again = x->rank == y->rank && y >= x; /* in another iteration, then */
+    bool again = y >= x; /* in another iteration, then: else x came first, and was asked about by y */
     return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));
 }
 
