@@ -160,7 +160,7 @@ static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool opera
     }
     case IR_LDS:
     case IR_CLC_ID: return !sent_to_all(f, at, op);
-    case IR_LOOP: return at == 0 || operands || (f->at[at - 1].around && t->block[f->at[at - 1].around - 1]);
+    case IR_LOOP: return operands; /* nor is anything done to other CTAs in one that is gone through differently */
     case IR_LANES: return false; /* each lane is in all of them */
     case IR_TICKET: return true;
     default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
@@ -188,7 +188,6 @@ bool tree_alike(TreeFacts *f, const IrOp **where)
     if (f->ctas == 1) return true;
     Tainted t = spread(f, differs);
     f->unlike = t.value;
-    f->asked->seen.n = 0; /* what was one number for each CTA may be one for all */
     bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
     for (uint32_t i = 0; i < f->tree->ops.n; i++)
         for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(f, tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;

@@ -59,7 +59,6 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t adds;   /* a reduction that commutes: of which kind and type, from 1; those of one may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot */
-    bool none;  /* surely no bytes */
     TreePlace place;       /* in tensor memory in each of its lanes, those of slots side by side */
     Interval begins, ends; /* of that, in its CTA: between what .. */
     Poly start, extent;    /* .. and as sums, where .. */

@@ -90,7 +90,6 @@ static void add_up(const TreeFacts *f, TreeAccess *x)
     x->whole |= x->lost;
     x->begins = interval_meet(x->begins, domain_interval(f->domain, x->start));
     x->ends = interval_meet(x->ends, domain_interval(f->domain, to));
-    x->none = domain_interval(f->domain, x->extent).hi <= 0;
 }
 
 /* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
@@ -207,7 +206,7 @@ static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
     add_up(f, x);
     add_up(f, y);
     if (x->whole || y->whole) return true;
-    if (x->none || y->none || x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo) return false;
+    if (x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo) return false;
     if (!find_turning(f, y, x, index, &n, &outer)) return true;
     bool again = y >= x; /* in another iteration, then: else x came first, and was asked about by y */
     return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));

@@ -84,9 +84,7 @@ static bool may_wrap(const IrOp *op, Interval r)
 /* Its own atom: of the CTA, where it is not the same in all; of either access, where it is not the same for both. */
 static Atom *atom_of(const TreeFacts *f, TreeView w, IrVal v, bool *moves)
 {
-    const IrOp *op = tree_definition(f, v);
-    bool fixed = op && (op->op == IR_SREG || op->op == IR_PARAM);
-    *moves = !fixed && f->defined[v - 1] > w.since;
+    *moves = f->defined[v - 1] > w.since;
     Atom **all = &f->asked->atom[f->ctas == 1 || tree_same(f, v) ? f->ctas : w.rank][*moves];
     if (*all == NULL) *all = arena_array(f->a, Atom, f->values);
     return &(*all)[v - 1];
@@ -101,7 +99,7 @@ static Poly unknown(const TreeFacts *f, TreeView w, const IrArg *arg, int depth)
     f->asked->turning = false;
     Interval r = range(f, arg, f->ctas, depth);
     f->asked->turning = turning;
-    *x = domain_opaque(f->domain, "a value", r.lo, r.hi, 1, 0, moves ? DEP_LOOP | DEP_DATA : DEP_LAUNCH);
+    *x = domain_opaque(f->domain, "a value", r.lo, r.hi, 1, 0, moves ? DEP_LOOP : DEP_LAUNCH);
     return poly_atom(f->domain, *x);
 }
 
