@@ -39,6 +39,8 @@ for shape in 1,3,5 2,9,31; do
     small f32 "$shape,64" 1000 b
     case_ $m/im2col_add.tile cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && col2im a b c 0,0 0,0 1
 done
+make u2 1,5,7,32 a
+case_ $m/im2col_steps.tile x="$work/a.npy" cols="bf16[18,32]:$work/b.npy" && im2col a b 1,-1 0,1 2,1 0,0 1,1 0
 make u2 1,9,40,64 a # a base pixel that the launch checks: cta.x - 2 < W
 case_ $m/im2col_base.tile:corner x="$work/a.npy" out="bf16[40,32,64]:$work/b.npy"
 refuse_ 2 'E1139.*cta.x - 2 <= W - 1' $m/im2col_base.tile:corner x="$work/a.npy" out="bf16[43,32,64]:$work/b.npy"

@@ -129,6 +129,15 @@ static void quotients(void **state)
     LT(b, h);
     LE(K(0), a);
     LT(a, n);
+    /* What is a multiple is at least 0 where it is more than less than one below. */
+    Poly turn = index_of(d, "u", n, DEP_LOOP), half = MOD(DIV(MUL(turn, K(16)), K(9)), K(2));
+    LE(K(0), MUL(half, K(2)));
+    LE(MUL(half, K(2)), K(3));
+    NOT_LE(K(1), MUL(half, K(2)));
+    NOT_LE(MUL(half, K(2)), K(1));
+    Poly five = SUB(K(5), MUL(MOD(ADD(DIV(n, K(4)), MUL(DIV(c, K(4)), q)), K(3)), K(2)));
+    LE(K(0), MUL(poly_min(d, five, K(2)), K(32)));
+    NOT_LE(K(33), MUL(poly_min(d, five, K(2)), K(32)));
     TEXT(e, "128 * t % W");
     TEXT(SUB(e, K(1)), "128 * t % W - 1");
     TEXT(CEIL(n, K(64)), "ceil(N, 64)");

@@ -199,10 +199,24 @@ static bool ge0_by_fact(Proof *pf, Poly p)
     return false;
 }
 
+/* g * x + k >= 0 where x + floor(k / g) is, since x is an integer: what remainders lose below g is nothing then. */
+static Poly tightened(Domain *d, Poly p)
+{
+    int64_t g = poly_content(p, false);
+    if (g <= 1) return p;
+    Term *t = arena_array(d->arena, Term, p.n);
+    for (uint32_t i = 0; i < p.n; i++) {
+        t[i] = p.terms[i];
+        t[i].coef = floor_div_by(t[i].coef, g);
+    }
+    return (Poly){t, p.n - (t[p.n - 1].coef == 0), false}; /* the constant term is last */
+}
+
 static bool ge0(Proof *pf, Poly p)
 {
     if (p.bad || pf->steps == 0) return false;
     pf->steps--;
+    p = tightened(pf->d, p);
     Interval range = poly_interval(pf->d, p);
     if (range.lo >= 0) return true;
     if (range.hi < 0 && range.hi != NO_LO) return false;
