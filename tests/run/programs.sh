@@ -39,6 +39,10 @@ for shape in 1,8 129,136 $(many 3000,1032 300,264); do
     make u2 "$shape" a
     case_ $h/cluster/tickets.tile:one x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
 done
+for shape in 1,4 7,16 5,48 2,72; do
+    make u4 ${shape%,*},4,${shape#*,} a
+    case_ $h/pipeline/slot_of_index.tile x="$work/a.npy" y="u32[${shape%,*},4,${shape#*,}]:$work/b.npy" && same a b
+done
 for n in 0 1 7 8; do
     make u4 $n,5,8 a
     case_ $h/cluster/last_rows.tile x="$work/a.npy" y="u32[$n,5,8]:$work/b.npy" n=$(((n + 3) / 4)) && same a b

@@ -138,6 +138,15 @@ static void quotients(void **state)
     Poly five = SUB(K(5), MUL(MOD(ADD(DIV(n, K(4)), MUL(DIV(c, K(4)), q)), K(3)), K(2)));
     LE(K(0), MUL(poly_min(d, five, K(2)), K(32)));
     NOT_LE(K(33), MUL(poly_min(d, five, K(2)), K(32)));
+    /* A remainder of a quotient goes in whole numbers. */
+    Poly lane = index_of(d, "lane", K(4), DEP_LOOP), slot = ADD(MUL(MOD(DIV(pix, c), K(3)), K(4)), lane);
+    LE(K(0), slot);
+    LE(slot, K(11));
+    NOT_LE(slot, K(10));
+    NOT_LE(K(1), slot);
+    slot = ADD(MUL(MOD(ADD(DIV(pix, c), n), w), K(4)), lane);
+    LE(slot, SUB(MUL(w, K(4)), K(1)));
+    NOT_LE(slot, SUB(MUL(w, K(4)), K(2)));
     TEXT(e, "128 * t % W");
     TEXT(SUB(e, K(1)), "128 * t % W - 1");
     TEXT(CEIL(n, K(64)), "ceil(N, 64)");

@@ -73,15 +73,25 @@ static bool ge0_with(Proof *pf, Poly coef, Poly value, Poly rest)
     return ge0(pf, raw_add(pf->d, raw_mul(pf->d, coef, value), rest));
 }
 
-/* coef * q + rest >= 0 for q = floor(num / den): s * coef = c * den, and s * q lies within what den * q does. The
- * form is an integer, so s * form >= -(s - 1) is enough. */
-static bool ge0_quotient(Proof *pf, const AtomInfo *q, int sign, Poly coef, Poly rest)
+typedef struct Quotient { /* floor(num / den), den >= 1 */
+    Poly num, den;
+    bool exact;
+} Quotient;
+
+static Quotient quotient_of(Domain *d, const AtomInfo *q)
+{
+    return (Quotient){poly_now(d, q->a), poly_now(d, q->b), q->exact};
+}
+
+/* coef * q + rest >= 0: s * coef = c * den, and s * q lies within what den * q does. The form is an integer, so
+ * s * form >= -(s - 1) is enough. */
+static bool ge0_quotient(Proof *pf, Quotient q, int sign, Poly coef, Poly rest)
 {
     Domain *d = pf->d;
-    Poly num = poly_now(d, q->a), den = poly_now(d, q->b), c, s;
+    Poly num = q.num, den = q.den, c, s;
     poly_common(d, coef, den, &c, &s);
     Poly bound = num;
-    if (sign > 0 && !q->exact) bound = raw_plus(d, raw_sub(d, num, den), 1);
+    if (sign > 0 && !q.exact) bound = raw_plus(d, raw_sub(d, num, den), 1);
     Poly sum = raw_add(d, raw_mul(d, c, bound), raw_mul(d, s, rest));
     return ge0(pf, raw_plus(d, raw_add(d, sum, s), -1));
 }
@@ -129,6 +139,35 @@ static Poly remainder_bound(Domain *d, Poly rem, int64_t c, bool max)
     return (c > 0) == max ? raw_scale(d, rem, c) : POLY_ZERO;
 }
 
+/* Where q = floor((y + more) / k) for a quotient y: of that, by k. */
+static bool made_from(Domain *d, Quotient q, const AtomInfo *y, Quotient *of)
+{
+    Quotient in = quotient_of(d, y);
+    int64_t a, b, s = 1;
+    if (poly_is_const(q.den, &b) && poly_is_const(in.den, &a)) s = a / gcd_s64(a, b);
+    Poly num = raw_scale(d, q.num, s), den = raw_scale(d, q.den, s), more;
+    if (!poly_exact(d, den, in.den, &of->den) || !poly_exact(d, raw_sub(d, num, in.num), in.den, &more)) return false;
+    of->num = raw_add(d, raw_atom(d, y->self), more);
+    of->exact = false;
+    return true;
+}
+
+/* coef * q + rest, where the rest has of a quotient y that q is made from what makes them a remainder, y % k: that is an integer, which
+ * goes no further than to k - 1. */
+static bool ge0_remainder(Proof *pf, Quotient q, int sign, Poly coef, Poly rest)
+{
+    Domain *d = pf->d;
+    for (uint32_t i = 0; i < rest.n; i++) {
+        const Term *t = &rest.terms[i];
+        for (uint8_t j = 0; j < t->natoms; j++) {
+            const AtomInfo *y = atom_info(d, t->atoms[j]);
+            Quotient of;
+            if (y->kind == ATOM_DIV && y->positive && (t->coef < 0) == (sign > 0) && made_from(d, q, y, &of)) return ge0_quotient(pf, of, sign, coef, rest);
+        }
+    }
+    return false;
+}
+
 static bool ge0_without(Proof *pf, Poly p, Atom x)
 {
     Domain *d = pf->d;
@@ -159,15 +198,17 @@ static bool ge0_without(Proof *pf, Poly p, Atom x)
     }
     if (info->kind != ATOM_DIV) return bounded && ge0_with(pf, coef, poly_const(d, k), rest);
     if (!info->positive) return false;
-    Poly den = poly_now(d, info->b), unused, q = coef, less = rest, rem;
+    Poly unused, q = coef, less = rest, rem;
     int64_t c;
     if (split_remainder(d, info, &q, &less, &rem, &c) &&
         ge0(pf, raw_add(d, raw_add(d, raw_mul(d, q, raw_atom(d, x)), less), remainder_bound(d, rem, c, false))))
         return true;
-    bool whole = poly_exact(d, coef, den, &unused);
-    if (whole && ge0_quotient(pf, info, sign, coef, rest)) return true;
+    Quotient plain = quotient_of(d, info);
+    bool whole = poly_exact(d, coef, plain.den, &unused);
+    if (ge0_remainder(pf, plain, sign, coef, rest)) return true;
+    if (whole && ge0_quotient(pf, plain, sign, coef, rest)) return true;
     if (bounded && ge0_with(pf, coef, poly_const(d, k), rest)) return true;
-    return !whole && ge0_quotient(pf, info, sign, coef, rest);
+    return !whole && ge0_quotient(pf, plain, sign, coef, rest);
 }
 
 /* Takes from p a multiple of one known fact f >= 0 that cancels a term. */
