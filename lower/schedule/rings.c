@@ -28,7 +28,7 @@ static bool batchable(Lower *L, const Pipe *p)
     FOR_MOVES_OF(L->sched, p->use, m) {
         bool direct = planned_block(m) == &p->st->body;
         if (is_rows4(m->st->move) && m->copies.t && m->copies.t->npieces >= GROUPS_DEALT) return false;
-        if (m->dst && m->dst->kept) return false;
+        if (m->dst && (m->dst->kept || m->dst->turn != &p->st->body)) return false; /* the iterations share it */
         if (m->tm || m->copies.g || !direct || m->naround || m->ordered || (m->copies.t && m->copies.t->device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     FOR_RINGS_AT(L, &p->st->body, AG_NONE, r)

@@ -31,6 +31,11 @@ for n in 1 64 65 $(many 300 200); do
     case_ $k/slots_and_uses.tile:behind_threads x="$work/a.npy" y="bf16[$n,128]:$work/c.npy" &&
         block a c 0,64 "$n,64" 0,0 && block a c 0,0 "$n,64" 0,64
 done
+for n in 1 17 $(many 600 40); do
+    make u1 "$n,8,128" a
+    constant u1 "$n,8,128" 6 six
+    case_ $k/filled_again.tile x="$work/a.npy" y="u8[$n,8,128]:$work/b.npy" z="u8[$n,8,128]:$work/c.npy" && same six b && same a c
+done
 for n in 1 5 $(many 60 20); do
     make f4 "$n,2,8,64" a
     case_ $k/array_in_loop.tile:k x="$work/a.npy" y="f32[$n,2,8,64]:$work/b.npy" && affine a b 0 0,1,0,0 1,-1,1,1
