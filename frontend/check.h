@@ -124,6 +124,7 @@ typedef struct Env {
     uint32_t role;     /* 1 and up: the role around this; 0: none */
     uint32_t across;   /* 1 and up: the across-grid pipeline around this; 0: none */
     const PPipe *pipe; /* the innermost pipeline around this */
+    uint32_t loops;    /* .. P_FOR and P_PIPELINE */
     Span around;       /* the innermost head of for, if, pipeline or roles around this; hi == 0: none */
 } Env;
 

@@ -52,6 +52,7 @@ void for_stmt(Env *e, const Stmt *s)
     PStmt *p = NULL;
     uint32_t i = 0, nesting = e->nesting;
     e->nesting += h->nindices;
+    e->loops += h->nindices;
     bool body = nested(e, h->index_span);
     ok = ok && body;
     for (const IdentItem *id = h->indices; id; id = id->next, i++) {
@@ -72,6 +73,7 @@ void for_stmt(Env *e, const Stmt *s)
     if (body) statements(e, &s->loop.body, p ? &p->body : &ignored);
     e->around = around;
     e->nesting = nesting;
+    e->loops -= h->nindices;
     env_leave(e, outer);
     e->block = outer_block;
 }
@@ -230,10 +232,12 @@ void pipeline_stmt(Env *e, const Stmt *s)
     }
     e->around = s->span;
     e->pipe = p;
+    e->loops++;
     if (s->loop.across) e->across = e->kernel->nloops + 1;
     block(e, &s->loop.body, st ? &st->body : &ignored);
     e->around = around;
     e->pipe = outer_pipe;
+    e->loops--;
     e->across = outer_across;
     env_leave(e, outer);
 }

@@ -95,6 +95,7 @@ typedef struct PTile { /* a tile or array of tiles, in shared or tensor memory *
     uint32_t index;  /* number in the kernel */
     PUsed used;
     const struct PPipe *pipe; /* the innermost pipeline whose body declares it; NULL: none */
+    uint32_t loops;           /* around that: P_FOR and P_PIPELINE */
 } PTile;
 typedef struct PBarrier {
     Name name;

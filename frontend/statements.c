@@ -101,6 +101,7 @@ void declare_tile(Env *e, const Stmt *s, PTile *t)
     }
     t->index = e->kernel->tiles.n;
     t->pipe = e->pipe;
+    t->loops = e->loops;
     vec_push(e->c->scratch, &e->kernel->tiles, t);
     env_add(e, (Entity){.kind = ENT_TILE, .name = s->id.name, .span = s->id.span, .tile = t});
 }

@@ -22,6 +22,7 @@ typedef struct Ring {
     const PStmt *loop;            /* whose body that is, or NULL */
     const struct Pipe *pipe;      /* that that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
+    const PStmt *carried;         /* the outermost loop of which a turn reads what an earlier one left; NULL: none */
     uint8_t agents;               /* bits of Agent */
     bool reading;                 /* while the program is walked: stores of this turn may still read it */
     bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */

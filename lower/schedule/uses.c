@@ -20,7 +20,7 @@ static void find_moves(Lower *L)
     }
 }
 
-/* The innermost block around all moves of the tile. */
+/* The innermost block around all moves of the tile, and around the loop from turn to turn of which it carries something. */
 static void find_turn(Ring *r)
 {
     if (r->moves.n == 0) return;
@@ -32,6 +32,8 @@ static void find_turn(Ring *r)
         while (same < depth && same < p->depth && p->chain[same + 1].block == first->chain[same + 1].block) same++;
         depth = same;
     }
+    for (uint32_t k = depth; k > 0 && r->carried; k--)
+        if (first->chain[k].loop == r->carried) depth = k - 1;
     r->depth = depth;
     r->turn = first->chain[depth].block;
     r->loop = first->chain[depth].loop;
@@ -127,6 +129,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     uint8_t bit = (uint8_t)(1u << p->agent);
     bool threads = planned_by_threads(p), copies = !threads && !move_by_tensor_core(p->st->move);
     bool stores = !writes && copies && p->agent == AG_WORK && !p->st->move->dst.peer;
+    if (r->carried && writes && p->agent != AG_WORK) keep(r, p, "a turn of the loop leaves it to a later one", "use `pipeline`, in which each iteration loads what it uses");
     if (r->agents == 0) {
         r->fill = writes && !r->kept ? other_branch(r, p) : p;
         r->filler = r->fill->agent;
@@ -315,7 +318,7 @@ static void begin(Sched *s)
     memset(s->used, 0, sizeof s->used);
     s->apart.n = 0;
     FOR_RINGS(s, r) {
-        *r = (Ring){.tile = r->tile, .turn = r->turn, .depth = r->depth, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
+        *r = (Ring){.tile = r->tile, .turn = r->turn, .depth = r->depth, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .carried = r->carried, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
     }
 }
 

@@ -228,3 +228,20 @@ for n in 8 16 $(many 64 40); do
     case_ $v:under_condition y="s32[$n,8,32]:$work/b.npy" n=0 m=1 && same within b
     case_ $v:under_condition y="s32[$n,8,32]:$work/b.npy" n=1 m=1 && block before b 0,0,0 1,8,32 0,0,0
 done
+
+# ---- what a turn of a loop leaves to a later one ----
+v=tests/golden/versions/carried.tile
+constant u4 64 0 zero
+for n in 1 2 3 5 $(many 40 9); do
+    make u4 "$n,64" a
+    case_ $v:by_turns x="$work/a.npy" y="u32[$n,64]:$work/b.npy" && same a b
+    case_ $v:ahead x="$work/a.npy" y="u32[$n,64]:$work/b.npy" && same a b
+    make u4 "$n,64" b
+    case_ $v:behind x="$work/a.npy" y="$work/b.npy:$work/c.npy" && window a b c 1,0 "$n,64"
+    case_ $v:two x="$work/a.npy" y="u32[$n,64]:$work/c.npy" && block a c $((n - 1)),0 1,64 0,0 && block a c 0,0 $((n - 1)),64 1,0
+    make u4 "3,$n,64" a
+    case_ $v:next x="$work/a.npy" y="u32[3,$n,64]:$work/b.npy" && same a b
+    make u4 "1,$n,64" a
+    reshape a "$n,64" parts
+    case_ $v:sums x="$work/a.npy" y="u32[1,$n,64]:$work/b.npy" z="u32[1,64]:$work/z.npy" && same a b && reshape z 64 c && reduction add u32 parts zero c
+done

@@ -76,6 +76,7 @@ bool domain_assume_le(Domain *d, Poly a, Poly b);
 
 /* Proofs: true = proved. */
 bool domain_le(Domain *d, Poly a, Poly b);
+bool domain_le_where(Domain *d, const Poly *holds, int n, Poly a, Poly b); /* where these are >= 0 */
 bool domain_lt(Domain *d, Poly a, Poly b);
 bool domain_eq(Domain *d, Poly a, Poly b);
 bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */

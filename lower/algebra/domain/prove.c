@@ -36,6 +36,10 @@ static bool goes_before(Domain *d, Atom x, Atom y)
 {
     const AtomInfo *a = atom_info(d, x), *b = atom_info(d, y);
     if (a->level != b->level) return a->level > b->level;
+    if (a->kind == ATOM_INDEX || b->kind == ATOM_INDEX) {
+        bool first = a->kind == ATOM_MIN || a->kind == ATOM_MAX, second = b->kind == ATOM_MIN || b->kind == ATOM_MAX;
+        if (first != second) return first; /* nothing is lost where both of its two are asked */
+    }
     if (a->kind == ATOM_DIV && b->kind == ATOM_DIV && a->b.n && b->b.n) {
         const Term *s = &a->b.terms[0], *t = &b->b.terms[0];
         if (s->natoms != t->natoms) return s->natoms > t->natoms;
@@ -313,6 +317,13 @@ static bool le0_from(Domain *d, Poly a, Poly b, int64_t k)
 bool domain_le(Domain *d, Poly a, Poly b)
 {
     return le0_from(d, a, b, 0);
+}
+
+bool domain_le_where(Domain *d, const Poly *holds, int n, Poly a, Poly b)
+{
+    Runs runs = {.n = 0};
+    for (int i = 0; i < n; i++) runs_add(d, &runs, holds[i]);
+    return prove_ge0_where(d, &runs, poly_sub(d, b, a), PROOF_STEPS);
 }
 
 bool domain_lt(Domain *d, Poly a, Poly b)

@@ -18,6 +18,16 @@ Lit lit_not(Versions *v, Lit l)
     return (Lit){.p = poly_sub(v->d, poly_const(v->d, -1), l.p)};
 }
 
+Lit lit_ordered(Versions *v, Lit l)
+{
+    Domain *d = v->d;
+    Poly zero = poly_const(d, 0), minus = negative(v, l.p);
+    if (!l.eq || l.p.bad) return l;
+    if (domain_le(d, zero, l.p)) return (Lit){.p = l.not ? poly_sub(d, l.p, poly_const(d, 1)) : minus};
+    if (domain_le(d, l.p, zero)) return (Lit){.p = l.not ? poly_sub(d, minus, poly_const(d, 1)) : l.p};
+    return l;
+}
+
 /* p - q >= least, where that is a number. */
 static bool apart(Versions *v, Poly p, Poly q, int64_t least)
 {
@@ -42,7 +52,7 @@ static bool lit_known(Versions *v, Lit l)
 {
     for (uint32_t i = v->known.n; i-- > 0;)
         if (follows(v, l, v->known.v[i])) return true;
-    return false;
+    return v->carried && !l.eq && !l.p.bad && le_forms(v, poly_const(v->d, 0), l.p);
 }
 
 bool lit_holds(Versions *v, Lit l)
@@ -98,15 +108,20 @@ static Happened happened(Versions *v, const Box *b, const Guard **open)
 
 /* ---- one box ---- */
 
-/* Also by one of the conditions that were known last. */
+/* Also by the conditions that were known last. */
 bool le_forms(Versions *v, Poly a, Poly b)
 {
     int64_t x, y;
     if (poly_is_const(a, &x) && poly_is_const(b, &y)) return x <= y;
     bool le = domain_le(v->d, a, b);
-    for (uint32_t i = v->known.n, n = 0; i-- > 0 && n < LATEST && !le; n++)
-        le = !v->known.v[i].eq && !v->known.v[i].p.bad && domain_le(v->d, poly_add(v->d, a, v->known.v[i].p), b);
-    return le;
+    Poly holds[LATEST];
+    int n = 0;
+    for (uint32_t i = v->known.n; i-- > 0 && n < LATEST && !le;) {
+        if (v->known.v[i].eq || v->known.v[i].p.bad) continue;
+        holds[n++] = v->known.v[i].p;
+        le = domain_le(v->d, poly_add(v->d, a, holds[n - 1]), b);
+    }
+    return le || (n && domain_le_where(v->d, holds, n, a, b));
 }
 
 bool parts_apart(const Part *a, const Part *b)
@@ -264,7 +279,7 @@ static bool in_cases(Versions *v, const TileRecord *t, const Part *part, int ran
     v->sure.n = 0;
     FOR_BOXES(v, t, b) {
         const Guard *g = NULL;
-        if (!(b->ranks >> rank & 1) || parts_apart(part, &b->part)) continue;
+        if (!(b->ranks >> rank & 1) || (b->earlier && !v->carried) || parts_apart(part, &b->part)) continue;
         Happened how = happened(v, b, &g);
         hidden |= how != NEVER && b->across;
         if (how == NEVER || (how == OPEN && open && whole && !b->across)) continue;
@@ -301,5 +316,15 @@ static bool in_cases(Versions *v, const TileRecord *t, const Part *part, int ran
 bool part_covered(Versions *v, const TileRecord *t, const Part *part, int rank)
 {
     v->missing = (struct Missing){.part = *part};
-    return in_cases(v, t, part, rank, SPLITS, NULL, NULL);
+    if (in_cases(v, t, part, rank, SPLITS, NULL, NULL)) return true;
+    struct Missing kept = v->missing;
+    const PStmt *loop = NULL;
+    FOR_BOXES(v, t, b)
+        if (b->earlier) loop = b->earlier; /* the outermost */
+    v->carried = loop != NULL;
+    bool all = loop && in_cases(v, t, part, rank, SPLITS, NULL, NULL);
+    v->carried = false;
+    if (all) v->L->sched->rings[t->tile->index].carried = loop;
+    v->missing = kept;
+    return all;
 }

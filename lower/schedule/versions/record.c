@@ -2,7 +2,7 @@
  * never change them; at its end they are taken out and go to the outer one, with the condition, or for all turns. */
 #include "lower/schedule/versions/versions.h"
 
-enum { RECENT = 8, NEAR = 16, GUARDED_MAX = 256, TURNS_MAX = 256 };
+enum { RECENT = 8, NEAR = 16, GUARDED_MAX = 256, TURNS_MAX = 256, EARLIER_MAX = 4 };
 static const char TOO_MANY[] = "written here, under too many conditions";
 
 void record_begin(Versions *v, Scope *s)
@@ -97,7 +97,7 @@ void version_add(Versions *v, uint32_t tile, const Box *add)
     while (*link > v->scope && looked++ < RECENT) {
         Box *o = box_at(v, *link);
         if (o->across != b.across) break; /* one hides the other */
-        bool alike = same_guards(o, &b) && o->remote == b.remote;
+        bool alike = same_guards(o, &b) && o->remote == b.remote && o->earlier == b.earlier;
         if (alike && (o->ranks & b.ranks) == b.ranks && part_inside(v, &b.part, &o->part)) return;
         bool outdone = alike && (o->ranks & b.ranks) == o->ranks && part_inside(v, &o->part, &b.part);
         if (!outdone && !(alike && o->ranks == b.ranks && merge(v, &b, o))) {
@@ -222,7 +222,7 @@ static bool swept(Versions *v, const LoopFrame *f, Box *b, bool *runs)
 static Lit lit_with(Versions *v, Lit l, Atom x, Poly value)
 {
     l.p = domain_with(v->d, l.p, x, value);
-    return l;
+    return lit_ordered(v, l);
 }
 
 /* In the turn of that value. False: it never holds there. */
@@ -261,6 +261,35 @@ static bool each_turn(Versions *v, const LoopFrame *f, const Box *b)
         version_add(v, c.tile, &c);
     }
     return true;
+}
+
+/* One that stands so many turns before it had the index of that turn, if there was one. */
+static void add_earlier(Versions *v, const LoopFrame *f, const Box *of, int64_t turns)
+{
+    Domain *d = v->d;
+    Box b = *of;
+    Poly at = poly_sub(d, poly_atom(d, f->index), poly_const(d, turns));
+    if (!guard_with(v, &b, f->index, at)) return;
+    for (uint32_t i = 0; i < b.part.n; i++) {
+        b.part.lo[i] = domain_with(d, b.part.lo[i], f->index, at);
+        b.part.hi[i] = domain_with(d, b.part.hi[i], f->index, at);
+    }
+    Guard *was = arena_new(v->L->a, Guard), *first = arena_new(v->L->a, Guard);
+    *was = (Guard){.whole = {.p = at}, .otherwise = first, .st = f->st};
+    *first = (Guard){.whole = lit_not(v, was->whole), .otherwise = was, .st = f->st, .other = true};
+    b.earlier = f->st;
+    if (b.nguards < GUARDS_MAX && !lit_holds(v, first->whole)) add_guarded(v, b.tile, &b, was);
+}
+
+void record_earlier(Versions *v, const Scope *s, const LoopFrame *f, uint32_t loops)
+{
+    for (uint32_t i = 0; i < s->taken.n; i++) {
+        const Box *b = &s->taken.v[i];
+        const PTile *tile = v->tiles[b->tile].tile;
+        int64_t turns = tile->slots < EARLIER_MAX ? tile->slots : EARLIER_MAX;
+        if (b->across || tile->loops > loops || !lasts(v, f, b)) continue;
+        for (int64_t k = turns; k >= 1; k--) add_earlier(v, f, b, k);
+    }
 }
 
 void record_turns(Versions *v, const Scope *s, const LoopFrame *f)

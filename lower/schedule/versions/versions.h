@@ -13,6 +13,10 @@
  * the loop; so that holds for each of its turns. At its end a box that moves with the index becomes the one that all turns
  * leave together; what can't be said without the index, or without values that the body makes, is forgotten.
  *
+ * What earlier turns of a loop in one CTA wrote, into tiles from outside of it, stands in front of its body: as what one of so many turns before writes,
+ * with the index of that turn, where there was one. It is asked only where a read finds nothing else; the tile is then one that the loop carries
+ * on (uses.c).
+ *
  * Iterations of a pipeline across the grid are other teams' business: what any of them writes into tiles from outside stands in front of
  * the first one as boxes without a value, which hide older ones; and nothing that is written in one counts in the next, or behind all.
  */
@@ -48,6 +52,7 @@ typedef struct Box {
     const Guard *guard[GUARDS_MAX];
     const PRegion *at; /* the write */
     const PStmt *across; /* .. of the iterations of this one: what older boxes say of the part counts no more; NULL: it has a value */
+    const PStmt *earlier; /* .. in an earlier turn of this loop; NULL: in none, or in the turn at hand */
     uint32_t tile, before; /* the box before it of the same tile: number from 1 in the log */
 } Box;
 typedef VEC(Box) Boxes;
@@ -83,6 +88,9 @@ typedef struct Versions {
     VEC(Lit) known;  /* that hold there */
     const PStmt *across; /* the across-grid pipeline around it */
     bool other; /* .. of which this is any other iteration */
+    uint32_t loops; /* around the statement at hand */
+    bool ahead;     /* .. what a loop's body writes is found before it is walked */
+    bool carried;   /* what earlier turns wrote counts */
     Atom planned;    /* newest when planning was over */
     VEC(const Box *) sure; /* cover.c: of the question at hand */
     VEC(Cells) cells;
@@ -107,10 +115,12 @@ void record_close(Versions *v, Scope *s); /* what it wrote counts no more, unles
 /* Branches; but for the ranks that the condition is decided at. NULL: it is for all. */
 void record_join(Versions *v, const Scope *then, const Scope *other, const Guard *yes, uint16_t decided);
 void record_turns(Versions *v, const Scope *s, const LoopFrame *f); /* a body */
+void record_earlier(Versions *v, const Scope *s, const LoopFrame *f, uint32_t loops); /* in front of it: what some turns before wrote, with so many loops around */
 void version_add(Versions *v, uint32_t tile, const Box *b);
 
 /* ---- cover.c ---- */
 Lit lit_not(Versions *v, Lit l);
+Lit lit_ordered(Versions *v, Lit l); /* .. of what is never below 0, or never above it */
 bool lit_holds(Versions *v, Lit l); /* by what is known */
 void guard_assume(Versions *v, const Guard *g);
 bool le_forms(Versions *v, Poly a, Poly b);

@@ -212,10 +212,10 @@ static void move(Versions *v, const PStmt *st)
         if (mv->dst.tile) writes_in_other(v, mv);
         return;
     }
-    if (mv->src.tile) reads(v, st, &mv->src, ranks, false);
+    if (mv->src.tile && !v->ahead) reads(v, st, &mv->src, ranks, false);
     if (mv->dst.tile == NULL) return;
-    if (mv->reduce >= 0 && there) adds_there(v, p, ranks);
-    else if (mv->reduce >= 0) reads(v, st, &mv->dst, ranks, true);
+    if (mv->reduce >= 0 && there && !v->ahead) adds_there(v, p, ranks);
+    else if (mv->reduce >= 0 && !v->ahead) reads(v, st, &mv->dst, ranks, true);
     if (there) writes_there(v, p, ranks);
     else writes_own(v, mv, mv->cast != CAST_NONE && mv->cast != CAST_MASK ? whole_sets(L, mv->cast, ranks) : ranks);
 }
@@ -231,7 +231,7 @@ static Lit lit_of(Versions *v, const Condition *c)
     }
     Poly a = form(v, c->a), p = poly_sub(d, form(v, c->b), a);
     if (c->kind == COND_ORDER) return (Lit){.p = poly_sub(d, p, poly_const(d, c->less))};
-    return (Lit){.p = p, .eq = true, .not = c->kind == COND_UNEQUAL};
+    return lit_ordered(v, (Lit){.p = p, .eq = true, .not = c->kind == COND_UNEQUAL});
 }
 
 /* One way of an `if`. */
@@ -304,15 +304,12 @@ static LoopFrame *frame_of(Versions *v, const PStmt *st, uint32_t id)
 
 static void pipeline(Versions *v, const PStmt *st, int i);
 
-/* The body of the i-th index; of a `for` there is one. */
-static void turns(Versions *v, const PStmt *st, uint32_t id, int i)
+static void body(Versions *v, const PStmt *st, int i, const LoopFrame *f, Scope *s)
 {
-    Scope s;
     uint32_t known = v->known.n;
     uint16_t ranks = v->ranks;
     vars_forget(v->L, &st->body);
-    LoopFrame *f = frame_of(v, st, id);
-    record_begin(v, &s);
+    record_begin(v, s);
     if (f->ranged && lit_holds(v, f->never.whole)) v->ranks = 0;
     if (f->ranged) guard_assume(v, &f->runs);
     if (st->kind == P_FOR) walk(v, &st->body);
@@ -320,7 +317,40 @@ static void turns(Versions *v, const PStmt *st, uint32_t id, int i)
     v->known.n = known;
     v->ranks = ranks;
     vars_forget(v->L, &st->body);
-    record_close(v, &s);
+    record_close(v, s);
+}
+
+/* Does it move something into a tile around which no more than so many loops are? */
+static bool writes_outside(const PBlock *b, uint32_t loops)
+{
+    bool any = false;
+    for (const PStmt *st = b->first; st && !any; st = st->next) {
+        any = st->kind == P_MOVE && st->move->dst.tile && st->move->dst.tile->loops <= loops;
+        any = any || writes_outside(&st->body, loops) || writes_outside(&st->other, loops);
+    }
+    return any;
+}
+
+/* The body of the i-th index; of a `for` there is one. */
+static void turns(Versions *v, const PStmt *st, uint32_t id, int i)
+{
+    Scope s, earlier;
+    LoopFrame *f = NULL;
+    uint32_t around = v->loops - (i > 0);
+    bool carries = v->across != st && !v->ahead && !v->other && writes_outside(&st->body, around);
+    vars_forget(v->L, &st->body);
+    f = frame_of(v, st, id);
+    if (carries) {
+        v->ahead = true;
+        body(v, st, i, f, &s);
+        v->ahead = false;
+        record_begin(v, &earlier);
+        record_earlier(v, &s, f, around);
+    }
+    v->loops += i == 0;
+    body(v, st, i, f, &s);
+    v->loops -= i == 0;
+    if (carries) record_close(v, &earlier);
     if (v->across != st || v->other) record_turns(v, &s, f);
 }
 
