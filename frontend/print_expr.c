@@ -5,7 +5,7 @@
 
 #include "frontend/ast.h"
 
-enum { LEVEL_UNARY = 8, LEVEL_PRIMARY = 9 };
+enum { LEVEL_UNARY = 10, LEVEL_PRIMARY = 11 };
 
 /* As in the grammar: a higher level binds tighter. */
 static int level(const Expr *e)
@@ -21,14 +21,14 @@ static int level(const Expr *e)
     case OP_GT:
     case OP_LE:
     case OP_GE: return 3;
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR: return 4;
+    case OP_OR: return 4;
+    case OP_XOR: return 5;
+    case OP_AND: return 6;
     case OP_SHL:
-    case OP_SHR: return 5;
+    case OP_SHR: return 7;
     case OP_ADD:
-    case OP_SUB: return 6;
-    default: return 7;
+    case OP_SUB: return 8;
+    default: return 9;
     }
 }
 

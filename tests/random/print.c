@@ -44,15 +44,15 @@ static void put_call(Out *o, const char *name, const Expr *e)
     put(o, ")");
 }
 
-/* How tightly an operator binds: 0 ||, 1 &&, 2 comparisons, 3 bits, 4 shifts, 5 sums, 6 terms, 7 primary. */
+/* How tightly an operator binds: 0 ||, 1 &&, 2 comparisons, 3 |, 4 ^, 5 &, 6 shifts, 7 sums, 8 terms, 9 primary. */
 static const struct Operator {
     const char *text;
     int own;
-} OPERATORS[] = {[X_ADD] = {"+", 5},  [X_SUB] = {"-", 5},   [X_MUL] = {"*", 6},  [X_DIV] = {"/", 6},  [X_MOD] = {"%", 6},
-                 [X_SHL] = {"<<", 4}, [X_SHR] = {">>", 4},  [X_BAND] = {"&", 3}, [X_BOR] = {"|", 3},  [X_BXOR] = {"^", 3},
+} OPERATORS[] = {[X_ADD] = {"+", 7},  [X_SUB] = {"-", 7},   [X_MUL] = {"*", 8},  [X_DIV] = {"/", 8},  [X_MOD] = {"%", 8},
+                 [X_SHL] = {"<<", 6}, [X_SHR] = {">>", 6},  [X_BAND] = {"&", 5}, [X_BOR] = {"|", 3},  [X_BXOR] = {"^", 4},
                  [X_LT] = {"<", 2},   [X_GT] = {">", 2},    [X_LE] = {"<=", 2},  [X_GE] = {">=", 2},  [X_EQ] = {"==", 2},
-                 [X_NE] = {"!=", 2},  [X_AND] = {"&&", 1},  [X_OR] = {"||", 0},  [X_NEG] = {"-", 7},  [X_INV] = {"~", 7},
-                 [X_NOT] = {"!", 7},  [X_CEIL] = {"ceil"},  [X_MIN] = {"min"},   [X_MAX] = {"max"}};
+                 [X_NE] = {"!=", 2},  [X_AND] = {"&&", 1},  [X_OR] = {"||", 0},  [X_NEG] = {"-", 9},  [X_INV] = {"~", 9},
+                 [X_NOT] = {"!", 9},  [X_CEIL] = {"ceil"},  [X_MIN] = {"min"},   [X_MAX] = {"max"}};
 
 void put_expr(Out *o, const Expr *e, int level)
 {
@@ -60,7 +60,7 @@ void put_expr(Out *o, const Expr *e, int level)
     if (put_helper(o, e)) return;
     switch (e->kind) {
     case X_NUM:
-        if (e->n < 0 && level > 5) put(o, "(%" PRId64 ")", e->n);
+        if (e->n < 0 && level > 7) put(o, "(%" PRId64 ")", e->n);
         else put(o, "%" PRId64, e->n);
         return;
     case X_VAR: put(o, "%s", p->var[e->n].name); return;
@@ -74,9 +74,9 @@ void put_expr(Out *o, const Expr *e, int level)
     case X_NEG:
     case X_INV:
     case X_NOT:
-        put(o, level > 6 ? "(%s" : "%s", OPERATORS[e->kind].text);
-        put_expr(o, e->a, 7);
-        if (level > 6) put(o, ")");
+        put(o, level > 8 ? "(%s" : "%s", OPERATORS[e->kind].text);
+        put_expr(o, e->a, 9);
+        if (level > 8) put(o, ")");
         return;
     case X_LOAD:
         put(o, "%s[", p->tensor[e->n].name);
@@ -190,10 +190,10 @@ static void put_range(Out *o, const Expr *from, const Expr *turns)
         return;
     }
     if (from) {
-        put_expr(o, from, 5);
+        put_expr(o, from, 7);
         put(o, " + ");
     }
-    put_expr(o, turns, from ? 6 : 0);
+    put_expr(o, turns, from ? 8 : 0);
 }
 
 static void put_loop(Out *o, const Stmt *s, int depth)

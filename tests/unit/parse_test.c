@@ -109,8 +109,11 @@ static void precedence(void **state)
     check_expr("a & b == c", "a & b == c"); /* not as in C: bits bind tighter than comparison */
     check_expr("(a & b) == c", "a & b == c");
     check_expr("a & (b == c)", "a & (b == c)");
-    check_expr("a | b & c", "a | b & c"); /* one level, from the left */
-    check_expr("a | (b & c)", "a | (b & c)");
+    check_expr("a | (b & c)", "a | b & c");
+    check_expr("(a | b) & c", "(a | b) & c");
+    check_expr("a ^ b & c ^ d | e", "a ^ b & c ^ d | e");
+    check_expr("(a ^ (b & c)) | (d ^ e)", "a ^ b & c | d ^ e");
+    check_expr("a & (b | c) ^ d", "a & (b | c) ^ d");
     check_expr("a << b + c", "a << b + c");
     check_expr("(a << b) + c", "(a << b) + c");
     check_expr("-a * b", "-a * b");
