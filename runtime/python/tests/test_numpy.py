@@ -89,6 +89,7 @@ def test_errors():
         "c8": lambda: k.copy(x.astype("c8"), x),
         "elements of type |O": lambda: k.copy(np.empty((16, 32), object), x),
         "is an array": lambda: k.copy(x, dst=[1]),
+        "'src' has 0 dimensions": lambda: k.copy(np.array(1, "f4"), x),
         "what it writes is made by its own name, dst=": lambda: k.copy(x, out=np.empty),
         "at least one argument is an array": lambda: k.copy(1, 2),
     }.items():
@@ -146,6 +147,31 @@ def test_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_beside():
+    """What lies between the elements of an array, and what the kernel leaves alone of it, may be another thread's meanwhile."""
+    k = tilecc.loads(STRIDED.replace("dst: global f32[M, N])", "dst: global f32[M, N] stride [D, 1])"))
+    row = tilecc.loads("kernel put(x: global f32[N], i: s64, y: global f32[M, N]) { shared t: f32[64]; move x[0] -> t; move t -> y[i, :]; }")
+    for _ in range(10):
+        x, y = np.random.rand(256, 64).astype("f4"), np.zeros((257, 64), "f4")
+
+        def columns(at):
+            k.copy(x[:, at : at + 32], y[:256, at : at + 32])
+
+        def puts(i):
+            row.put(x[0], i, y)
+
+        threads = [threading.Thread(target=columns, args=(at,)) for at in (0, 32)] + [threading.Thread(target=puts, args=(256,))]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert np.array_equal(y[:256], x) and np.array_equal(y[256], x[0])
+    deep, x = np.zeros((3, 40, 2, 64), "f4"), np.random.rand(40, 32).astype("f4")
+    view = deep[1, :, 1, 16:48]
+    k.copy(x, view)
+    assert np.array_equal(view, x) and np.count_nonzero(deep) == np.count_nonzero(x)
 
 
 if __name__ == "__main__":

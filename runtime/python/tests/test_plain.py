@@ -4,8 +4,10 @@ import ast
 import ctypes
 import inspect
 import os
+import pickle
 import sys
 import tempfile
+import threading
 
 import all_tests
 import tilecc
@@ -59,8 +61,49 @@ def test_errors():
         (tilecc.CompileError, "E0", lambda: tilecc.loads(SOURCE, BM="none").copy(x, x)),
         (tilecc.CompileError, "E0201", lambda: tilecc.loads("kernel k(x: global s32[N]) { fill zz = 1; }").plan()),
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
+        (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop.plan()),
+        (KeyError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE)["cop"]),
+        (TypeError, "argument 'dst', as it was made: a NoneType is no array", lambda: tilecc.loads(SOURCE).copy(x, dst=lambda shape, dtype: None)),
     ):
         all_tests.raises(kind, words, f)
+
+
+def test_names():
+    """Kernels, parameters, sizes and files by names that are words of Python, of the package, or no text."""
+    source = SOURCE.replace("copy<", "plan<").replace("src", "self").replace("M,", "lambda,").replace("N]", "in_]").replace("ceil(N", "ceil(in_")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.fsencode(folder) + b"/\xc3\xbc\xff.tile"
+        with open(path, "w") as f:
+            f.write(source)
+        k, x = tilecc.load(path), Ints(20, 36, range(720))
+    assert list(k["plan"](self=x, dst=lambda shape, dtype: Ints(*shape)).data) == list(range(720))
+
+
+def test_pickle():
+    k, x, y = tilecc.loads(SOURCE, BM=4), Ints(20, 36, range(720)), Ints(20, 36)
+    pickle.loads(pickle.dumps(k.copy))(x, y)
+    assert list(y.data) == list(range(720)) and pickle.loads(pickle.dumps(k))._defines == {"BM": 4}
+
+
+def test_fork():
+    """A child that is made while another thread launches finds nothing locked."""
+    k, x, done = tilecc.loads(SOURCE), Ints(20, 36, range(720)), threading.Event()
+
+    def work():
+        while not done.is_set():
+            k.copy(x, Ints(20, 36))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(5):
+        child = os.fork()
+        if child == 0:
+            y = Ints(20, 36)
+            k.copy(x, y)
+            os._exit(list(y.data) != list(range(720)))
+        assert os.waitpid(child, 0)[1] == 0
+    done.set()
+    thread.join()
 
 
 def test_packed():

@@ -12,6 +12,7 @@ says, comes as an exception with the text that `tilecc` prints.
 """
 
 import ctypes
+import itertools
 import os
 import re
 import struct
@@ -33,7 +34,7 @@ class Error(Exception):
     """What is wrong, as one sentence or several lines. code: "E1124" where the text has one, else None."""
 
     def __init__(self, text):
-        super().__init__(text)
+        super().__init__(text.rstrip())
         found = re.search(r"\b[EP]\d{4}\b", text)
         self.code = found.group() if found else None
 
@@ -59,7 +60,9 @@ def _check(status, error):
 # ---- devices ----
 
 _devices = {}
-_lock = threading.Lock()
+_lock = threading.RLock()  # of devices that are opened, and of calls on the simulator, which has its own memory and runs one launch at a time
+if hasattr(os, "register_at_fork"):  # so that a child finds no call of another thread half done
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def _device(where):
@@ -126,20 +129,25 @@ class _Parameter:
 class _Compiled:
     """The module on one device."""
 
-    def __init__(self, module, device):
-        self.device, self.handle = device, c_void_p()
+    def __init__(self, module, where):
+        self.on_cpu, self.handle = where[0] == CPU, c_void_p()
+        self.device = _device(where)
         defines = [f"{n}={v}".encode() for n, v in module._defines.items()]
         list_ = (ctypes.c_char_p * max(len(defines), 1))(*defines)
         error = native.TileError()
         text = module._text
         status = native.module_load_source(
-            device, module._path.encode(), text, len(text), list_, len(defines), byref(self.handle), byref(error)
+            self.device, os.fsencode(module._path), text, len(text), list_, len(defines), byref(self.handle), byref(error)
         )
         _check(status, error)
         self.kernels = {}
         for i in range(native.kernel_count(self.handle)):
             k = native.kernel_at(self.handle, i)
             self.kernels[native.kernel_name(k).decode()] = (k, self._parameters(k))
+
+    def __del__(self):
+        if self.on_cpu:  # on a GPU launches of it may still be queued, or stand in graphs
+            native.module_free(self.handle)
 
     @staticmethod
     def _parameters(k):
@@ -166,7 +174,8 @@ class _Bound:
     def __init__(self, kernel, arguments, keywords):
         self.kernel, self.values, self.binds = kernel, {}, {}
         self.results, self.made = [], []
-        self.places, self.blocks, self.copies = [], [], []  # (parameter, address, bytes); of the simulator: memory; (parameter, address, there, bytes)
+        self.places = []  # (parameter, address, bytes)
+        self.simulated, self.blocks, self.copies = False, [], []  # of the simulator: is it ours; memory; (array, address, there, bytes) to read back
         given = dict(keywords)
         names = kernel._names_for(arguments, given)
         arrays, makers = {}, {}
@@ -228,6 +237,8 @@ class _Bound:
     def _bind_value(self, p):
         x = self.values[p.name]
         if not p.scalar:
+            if is_array(x):
+                p.check(self.kernel.name, array(x).dtype, 0)
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an array ({p}), not {type(x).__name__}")
         try:
             x = x.__index__()
@@ -266,6 +277,8 @@ class _Bound:
     def _to_simulator(self):
         """Copies the arrays there. What overlaps in memory does so there, and what lies at no multiple of 16 bytes does not there: a launch answers as it
         would on a GPU."""
+        _lock.acquire()
+        self.simulated = True
         pieces = []
         for address, size in sorted((address, size) for _, address, size in self.places):
             if pieces and address < pieces[-1][1]:
@@ -280,7 +293,8 @@ class _Bound:
             _check(native.write(self.device, block.value + skip, first, end - first, byref(self.error)), self.error)
         for p, address, size in self.places:
             there = address + next(offset for first, end, offset in pieces if first <= address < end)
-            self.copies.append((p, address, there, size))
+            if p.written:
+                self.copies.append((self.keep[p.name], address, there, size))
             self._bind(p, there)
 
     def _make(self, p, maker):
@@ -288,9 +302,13 @@ class _Bound:
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' is not written, so it can't be made")
         shape = [self._extent(p, e) for e in p.extents]
         a = _made(maker, tuple(shape), p, next(iter(self.keep.values())))
+        try:
+            made = array(a)
+        except TypeError as e:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}', as it was made: {e}") from None
         self.results.append(a)
         self.made.append((p.name, (maker, tuple(shape), getattr(a, "dtype", None), getattr(a, "device", None))))
-        self.keep[p.name] = made = array(a)
+        self.keep[p.name] = made
         made.readonly = False  # nobody has seen it yet
         self._bind_array(p, made)
 
@@ -307,14 +325,18 @@ class _Bound:
             raise TypeError(f"{self.kernel.name}: the extent {text} of '{p.name}' follows from no other argument: pass an array ({e})") from None
 
     def fetch(self):
-        for p, address, at, size in self.copies:
-            if p.written:
-                _check(native.read(self.device, address, at, size, byref(self.error)), self.error)
+        """Reads back what was written: elements of the arrays, and nothing that lies between them."""
+        for a, address, there, size in self.copies:
+            for first, n in ((0, size),) if a.strides is None else _runs(a.shape, a.strides, size):
+                _check(native.read(self.device, address + first, there + first, n, byref(self.error)), self.error)
 
     def close(self):
         for block in self.blocks:
             native.release(self.device, block, None)
         self.blocks = []
+        if self.simulated:
+            self.simulated = False
+            _lock.release()
         if self.args:
             native.args_free(self.args)
             self.args = c_void_p()
@@ -324,6 +346,16 @@ class _Bound:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _runs(shape, strides, size):
+    """Where elements lie side by side: (first byte, bytes). size: from the first element to the end of the last one."""
+    dims = sorted((s, n) for s, n in zip(strides, shape) if n > 1)
+    width, run = size // (1 + sum(s * (n - 1) for s, n in dims)), 1
+    while dims and dims[0][0] == run:
+        run *= dims.pop(0)[1]
+    for places in itertools.product(*(range(0, s * n, s) for s, n in reversed(dims))):
+        yield sum(places) * width, run * width
 
 
 def _row_major(shape):
@@ -419,6 +451,9 @@ class Kernel:
     def __repr__(self):
         return f"<kernel {self.name} of {self._module._path}>"
 
+    def __reduce__(self):
+        return getattr, (self._module, self.name)
+
     def _names_for(self, arguments, keywords):
         if not arguments:
             return keywords
@@ -432,7 +467,7 @@ class Kernel:
             out[name] = x
         return out
 
-    def __call__(self, *arguments, stream=None, **keywords):
+    def __call__(self, /, *arguments, stream=None, **keywords):
         torch, kind = sys.modules.get("torch"), None
         if torch is not None:
             if torch.compiler.is_dynamo_compiling():
@@ -519,7 +554,7 @@ class Kernel:
         in their order. For programs that are exported, or where a graph shall show this name; torch.compile needs no registering."""
         return _torch.find(self._module._operator(self.name, name)[0])
 
-    def launch_info(self, *arguments, **keywords):
+    def launch_info(self, /, *arguments, **keywords):
         """What a call with these arguments would launch, as a dict: grid, how work is dealt, cache hints, which schedule and why. Nothing is launched."""
         with _Bound(self, arguments, keywords) as b:
             f = native.LaunchFacts()
@@ -531,7 +566,7 @@ class Kernel:
                 "pick": (f.pick.decode(), f.pick_least, bool(f.picked_for_gpu)) if f.pick else None,
             }
 
-    def time(self, *arguments, repeats=20, **keywords):
+    def time(self, /, *arguments, repeats=20, **keywords):
         """Milliseconds that a launch takes on the GPU, the mean of `repeats` in a row."""
         with _Bound(self, arguments, keywords) as b:
             ms = c_double()
@@ -544,11 +579,13 @@ class Kernel:
         text = self._module.plan(arch)
         parts = re.split(r"(?m)^(?=kernel )", text)
         own = [t for t in parts if re.match(rf"kernel {re.escape(self.name)}\b", t)]
+        if not own:
+            self._module._parameters(self.name)  # raises what is wrong
         return own[0] if own else text
 
 
 class Module:
-    """A .tile source with its compile-time parameters; kernels are attributes. It is compiled for a device at the first call there."""
+    """A .tile source with its compile-time parameters; kernels are attributes, and items by their names. It is compiled for a device at the first call there."""
 
     def __init__(self, path, text, defines, simulator):
         self._path, self._text, self._defines, self._simulator = path, text, defines, simulator
@@ -558,6 +595,9 @@ class Module:
     def __repr__(self):
         return f"<module {self._path}>"
 
+    def __reduce__(self):
+        return Module, (self._path, self._text, self._defines, self._simulator)
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
@@ -566,17 +606,24 @@ class Module:
             setattr(self, name, kernel)
         return kernel
 
+    def __getitem__(self, name):
+        """A kernel by its name, of one that is not an attribute, too: `plan`, or with `_` in front."""
+        try:
+            self._parameters(name)
+        except AttributeError as e:
+            raise KeyError(str(e)) from None
+        return Kernel(self, name)
+
     def __dir__(self):
         return sorted({*super().__dir__(), *self._on((CPU, self._simulator)).kernels})
 
     def _on(self, where):
         compiled = self._compiled.get(where)
         if compiled is None:
-            device = _device(where)
             with self._own_lock:
                 compiled = self._compiled.get(where)
                 if compiled is None:
-                    compiled = self._compiled[where] = _Compiled(self, device)
+                    compiled = self._compiled[where] = _Compiled(self, where)
         return compiled
 
     def _parameters(self, kernel):
@@ -620,7 +667,7 @@ def _emit(module, what, arch):
     names = [(n.encode(), str(v).encode()) for n, v in module._defines.items()]
     o.defines = (native.Define * max(len(names), 1))(*[native.Define(*n) for n in names])
     o.ndefines = len(names)
-    r = native.compile(byref(o), module._path.encode(), module._text, len(module._text))
+    r = native.compile(byref(o), os.fsencode(module._path), module._text, len(module._text))
     if not r:
         raise MemoryError("tilecc")
     try:
@@ -635,9 +682,9 @@ def load(path, *, simulator="sim", **defines):
     """The kernels of a .tile file, or of a module of the library that is built in ("std.rows"). defines: compile-time parameters, D=4096, or a
     kernel's own as **{"copy.BM": 32}; kernel="copy" compiles that kernel alone. simulator: where calls with arrays on the
     CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     size, name = c_size_t(), ctypes.c_char_p()
-    text = None if os.path.exists(path) else native.library(path.encode(), byref(size), byref(name))
+    text = None if os.path.exists(path) else native.library(os.fsencode(path), byref(size), byref(name))
     if text:
         return Module(name.value.decode(), ctypes.string_at(text, size.value), defines, simulator)
     with open(path, "rb") as f:

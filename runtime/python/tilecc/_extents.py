@@ -4,6 +4,7 @@ that it works on sizes that are symbols there, too; reading the text is done bef
 import ast
 import functools
 import operator
+import re
 
 _BINARY = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod, "<<": operator.lshift,
@@ -30,28 +31,29 @@ def split(text):
 
 @functools.lru_cache(None)
 def parse(text):
-    """("M", 4, "*") of "M * 4": what is put on a stack, and what is done with the one or two on top of it. ValueError: of more than sizes."""
+    """("M", 4, "*") of "M * 4": what is put on a stack, and what is done with the one or two on top of it. ValueError: of more than sizes. Python
+    reads it, so names have a `_` in front meanwhile: `lambda` is a size like any other."""
     out = []
 
     def visit(e):
         if isinstance(e, ast.Constant) and isinstance(e.value, int):
             out.append(e.value)
         elif isinstance(e, ast.Name):
-            out.append(e.id)
+            out.append(e.id[1:])
         elif isinstance(e, (ast.BinOp, ast.UnaryOp)) and type(e.op) in _SPELLED:
             for operand in (e.left, e.right) if isinstance(e, ast.BinOp) else (e.operand,):
                 visit(operand)
             out.append(_SPELLED[type(e.op)])
-        elif isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id + "()" in _BINARY:
+        elif isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id[1:] + "()" in _BINARY:
             for i, a in enumerate(e.args):
                 visit(a)
                 if i > 0:
-                    out.append(e.func.id + "()")
+                    out.append(e.func.id[1:] + "()")
         else:
             raise ValueError(text)
 
     try:
-        visit(ast.parse(text.replace("/", "//"), mode="eval").body)
+        visit(ast.parse(re.sub(r"\b(?=[A-Za-z_])", "_", text.replace("/", "//")), mode="eval").body)
     except SyntaxError:
         raise ValueError(text) from None
     return tuple(out)
