@@ -72,7 +72,7 @@ static bool add_file(Cases *c, char *path, bool asked)
     return true;
 }
 
-/* Folders within, but for hidden ones and those that links lead to. */
+/* Files, and folders within, but for hidden ones and folders that links lead to. */
 static bool add_folder(Cases *c, const char *folder)
 {
     struct dirent **all;
@@ -90,7 +90,7 @@ static bool add_folder(Cases *c, const char *folder)
         if (known && S_ISDIR(st.st_mode)) {
             ok &= add_folder(c, path);
             free(path);
-        } else if (known && is_tile(name)) {
+        } else if (known && is_tile(name) && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) {
             ok &= add_file(c, path, false);
         } else {
             free(path);

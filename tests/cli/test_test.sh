@@ -29,6 +29,7 @@ kernel k(x: global f32[N]) {
 END
 echo 'kernel nothing() { }' >t/library.tile
 echo 'kernel k() { move }  // expect E9999' >t/.hidden/not.tile
+mkfifo t/waits.tile && mkdir t/folder.tile && ln -s folder.tile t/link.tile # what is no file is no test
 : >t/copy.ptx
 : >t/copy.ir
 : >t/sub/bad.err
