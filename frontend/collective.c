@@ -164,6 +164,7 @@ static bool around_agrees(Collective *a, const PStmt *s, unsigned dims, Span at)
                        dims ? "this takes several CTAs, and a condition around it differs between them"
                             : "which CTAs come here is only known at run time");
             diag_label(a->c->diags, g, o->span, "the condition");
+            if (!dims) diag_fix(a->c->diags, g, "let it be made of cluster.rank and constants alone; instead of a loop a statement for each turn");
         } else {
             if (!((dims_of(a, o->lo) | dims_of(a, o->hi)) & matter)) continue;
             g = report(a, E0619, s, at,

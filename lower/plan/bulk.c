@@ -59,7 +59,7 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
         return cannot(L, why, E0502, mi->s->span, mi->tile->span, "the tile", NULL, "a run of %lld bytes is no multiple of 16", (long long)p->run);
     if (!multiple_of_16(L, mi, poly_mul(d, mi->start[p->fold], unit), at, "the run's start", why)) return false;
     if (p->unit % SMEM_BULK_ALIGN != 0 && p->high &&
-        !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->extent[p->fold]), unit), at, "the tensor's end", why))
+        !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->extent[p->fold]), unit), at, t->run_time ? "the view's width" : "the tensor's end", why))
         return false;
     if (t->run_time ? !device_aligned(L, mi, E1128, why) || !device_same_team(L, mi, why)
                     : t->base && !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, size)), t->span,

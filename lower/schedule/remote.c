@@ -136,8 +136,19 @@ static bool rank_in_turn(Lower *L, const PeerTurns *t, int rank, const Sx *peer,
     return poly_is_const(v, k);
 }
 
-/* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False: the ranks are not so known. */
-static bool find_peers(Lower *L, const Planned *p, Peers *peers)
+/* Where the rank is known in each turn of a loop, and wrong in one. */
+static bool refuse_turn(Lower *L, const PMove *mv, int rank, int64_t peer)
+{
+    if (peer == rank)
+        return cannot(L, NULL, E0618, mv->dst.span, (Span){0, 0}, NULL, "leave that turn out by the loop's bounds, such as `1 .. cluster.size`",
+                      "at rank %d the peer is the CTA itself in a turn of the loop", rank);
+    return cannot(L, NULL, E0531, mv->dst.span, (Span){0, 0}, NULL, "count round: `.. % cluster.size`", "rank %lld of a cluster of %lld, at rank %d in a turn of the loop",
+                  (long long)peer, (long long)L->cluster_size, rank);
+}
+
+/* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False: the ranks are not so known, or wrong in
+ * a turn: that is told. */
+static bool find_peers(Lower *L, const Planned *p, Peers *peers, bool *told)
 {
     PeerTurns t = peer_turns(L, p);
     bool begun = false;
@@ -146,7 +157,12 @@ static bool find_peers(Lower *L, const Planned *p, Peers *peers)
         for (int r = 0; r < L->cluster_size; r++) {
             int64_t k;
             if (left_out_at(L, r)) continue;
-            if (!rank_in_turn(L, &t, r, p->st->move->dst.peer, &k) || k < 0 || k >= L->cluster_size || k == r) return false;
+            if (!rank_in_turn(L, &t, r, p->st->move->dst.peer, &k)) return false;
+            if (k < 0 || k >= L->cluster_size || k == r) {
+                int64_t own;
+                *told = !poly_is_const(scalar_at_rank(L, p->st->move->dst.peer, r), &own);
+                return *told && refuse_turn(L, p->st->move, r, k);
+            }
             peers->by_turn |= begun && !(peers->to[r] >> k & 1);
             peers->to[r] |= (uint16_t)(1u << k);
             from[k]++;
@@ -166,7 +182,7 @@ bool remote_plan(Lower *L, Planned *p)
     L->remote = true;
     peers->open = under_other_conditions(L->sync);
     if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi) && places_apart(L, p);
-    bool found = find_peers(L, p, peers) || cluster_named(L, mv->dst.peer, mv->dst.span, true, target); /* which says what is wrong */
+    bool told = false, found = find_peers(L, p, peers, &told) || (!told && cluster_named(L, mv->dst.peer, mv->dst.span, true, target)); /* which says what is wrong */
     return found && counts_alone(L, p) && places_apart(L, p);
 }
 

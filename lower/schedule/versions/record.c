@@ -11,10 +11,16 @@ void record_begin(Versions *v, Scope *s)
     v->scope = v->log.n;
 }
 
-static void lose(TileRecord *t, const Box *b, const char *why)
+void version_lose(TileRecord *t, const PRegion *at, const char *why, const char *fix)
 {
     t->lost = why;
-    t->lost_at = b->at;
+    t->lost_at = at;
+    t->lost_fix = fix;
+}
+
+static void lose(TileRecord *t, const Box *b, const char *why)
+{
+    version_lose(t, b->at, why, "read it in there, too, or write all that is read behind it");
 }
 
 static bool same_guards(const Box *a, const Box *b)

@@ -129,7 +129,7 @@ void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool
         by_guard(v, g, v->missing.box, v->missing.guard);
     } else if (t->lost) {
         diag_label(diags, g, t->lost_at->span, "%s", t->lost);
-        diag_fix(diags, g, "read it in there, too, or write all that is read behind it");
+        diag_fix(diags, g, "%s", t->lost_fix);
     } else if (some) {
         diag_label(diags, g, some->at->span, "this part is written");
         diag_fix(diags, g, "write the rest before, or read only what is written");

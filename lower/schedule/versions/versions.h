@@ -65,6 +65,7 @@ typedef struct TileRecord {
     uint32_t last; /* its latest box: number from 1 in the log; 0: none */
     uint32_t guarded; /* under conditions, since some were forgotten */
     const char *lost;     /* why the last box that was forgotten was; NULL: none was */
+    const char *lost_fix;
     const PRegion *lost_at;
 } TileRecord;
 typedef struct LoopFrame { /* one index */
@@ -117,6 +118,7 @@ void record_join(Versions *v, const Scope *then, const Scope *other, const Guard
 void record_turns(Versions *v, const Scope *s, const LoopFrame *f); /* a body */
 void record_earlier(Versions *v, const Scope *s, const LoopFrame *f, uint32_t loops); /* in front of it: what some turns before wrote, with so many loops around */
 void version_add(Versions *v, uint32_t tile, const Box *b);
+void version_lose(TileRecord *t, const PRegion *at, const char *why, const char *fix);
 
 /* ---- cover.c ---- */
 Lit lit_not(Versions *v, Lit l);

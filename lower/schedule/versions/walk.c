@@ -170,9 +170,13 @@ static void writes_there(Versions *v, const Planned *p, uint16_t ranks)
         Part at = part_at(v, &mv->dst, mv, from);
         write_part(v, &mv->dst, &at, 0, peers->to[from], true);
     }
-    if (part_by_rank(v, &mv->dst, mv)) return;
-    Part at = part_of(v, &mv->dst, mv);
-    write_part(v, &mv->dst, &at, 0, to, true);
+    if (!part_by_rank(v, &mv->dst, mv)) {
+        Part at = part_of(v, &mv->dst, mv);
+        write_part(v, &mv->dst, &at, 0, to, true);
+    } else if (peers->by_turn) {
+        version_lose(&v->tiles[mv->dst.tile->index], &mv->dst, "written here, by another CTA in each turn, which says in which part",
+                     "let the turn say in which part, not the rank of who writes it");
+    }
 }
 
 /* Of a multicast each CTA gets all when all of its set take part. */
