@@ -406,7 +406,7 @@ static const char *check(Arena *a, const IrKernel *k, bool roles)
     if (c->error == NULL) check_map_buffers(c);
     if (c->error == NULL) check_bodies(c, roles);
     if (c->error == NULL) check_inits(c);
-    if (c->error == NULL && k->mf.dependent && !(c->waited && c->next_launched)) check_fail_kernel(c, "it is dependent, and init has no dep.launch or no dep.wait");
+    if (c->error == NULL && k->mf.dependent && !c->waited) check_fail_kernel(c, "it is dependent, and init has no dep.wait");
     if (c->error == NULL) fail_if(c, tmem_check_kernel(a, k));
     return c->error;
 }

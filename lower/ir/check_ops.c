@@ -305,9 +305,12 @@ static void check_dependent(Checker *c, const IrOp *op)
     if (!c->waited && ir_touches_global(op)) check_fail(c, "touches global memory in front of dep.wait");
     if (op->op == IR_TC_ALLOC && c->next_launched) check_fail(c, "allocates tensor memory behind dep.launch");
     if (op->op != IR_DEP_LAUNCH && op->op != IR_DEP_WAIT) return;
-    bool *once = op->op == IR_DEP_WAIT ? &c->waited : &c->next_launched;
-    if (c->body != 0 || c->depth || op->guard.pred || *once) check_fail(c, "stands in init, once and unconditionally");
-    *once = true;
+    if (op->op == IR_DEP_LAUNCH) {
+        c->next_launched = true; /* said again, or on a branch that a CTA does not take, it means no less: an exit says it, too */
+        return;
+    }
+    if (c->body != 0 || c->depth || op->guard.pred || c->waited) check_fail(c, "stands in init, once and unconditionally");
+    c->waited = true;
 }
 
 void check_rules(Checker *c, const IrOp *op, uint64_t has)

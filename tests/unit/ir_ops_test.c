@@ -532,7 +532,6 @@ static const Bad BAD[] = {
     {"    elect tc.free 64\n", "    %l = loop.i32 0 .. 2\n    elect tc.free 64\n    end\n", "once and unconditionally"},
     {"    elect tc.relinquish\n", "    tc.relinquish\n", "by one warp, once"},
     {"    tc.base cell[0]\n", "    tc.base t[0]\n", "was not written"},
-    {"    dep.launch\n", "", "no dep.launch or no dep.wait"},
     {"    dep.wait\n", "", "touches global memory in front of dep.wait"},
     {"    dep.wait\n", "    dep.wait\n    dep.wait\n", "once and unconditionally"},
     {"    dep.wait\n", "    dep.wait\n    dep.launch\n", "allocates tensor memory behind dep.launch"},
