@@ -85,6 +85,7 @@ static void count_cause(uint64_t seed, const Outcome *o, size_t length)
 void acceptance_count(uint64_t seed, const Outcome *o, size_t length)
 {
     standings[o->standing]++;
+    if (o->verdict == V_RIGHT && *o->code) printf("seed %" PRIu64 ": a launch that means something is refused: %.400s\n", seed, o->text);
     if (o->standing == ST_ELSEWHERE && o->verdict == V_RIGHT && !elsewhere++) elsewhere_seed = seed;
     if (o->standing != ST_FREE) return;
     accepted += o->verdict == V_RIGHT;

@@ -104,6 +104,9 @@ void load(Gen *g, int tile, const Shape *s);
 void store(Gen *g, int tile, const Shape *s);
 void unit(Gen *g);
 
+/* places.c: [plane, row, column] of a tensor; size: of what lies there; same: for all CTAs of a cluster */
+void dealt_place(Gen *g, const int64_t size[3], bool same, const Expr *at[3]);
+
 /* wild.c */
 void wild_kernel(Gen *g);
 

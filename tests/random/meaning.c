@@ -16,7 +16,7 @@ typedef struct Run {
     int64_t budget;  /* elements that may still be touched */
 } Run;
 
-enum { BUDGET = 1 << 26 };
+enum { BUDGET = 1 << 26, ELSEWHERE = 1 << 20 }; /* elements */
 
 typedef struct Places { /* of a region, row-major; -1: outside */
     int64_t n, *at;
@@ -558,7 +558,7 @@ const char *program_run(Program *p)
 
 const char *program_run_as(Program *p, Running how, bool *conflicts)
 {
-    Run r = {.p = p, .ctas = p->cluster ? p->cluster : 1, .how = how, .budget = BUDGET, .piece.unit = UNIT_EVERY};
+    Run r = {.p = p, .ctas = p->cluster ? p->cluster : 1, .how = how, .budget = how == RUN_PLACES ? ELSEWHERE : BUDGET, .piece.unit = UNIT_EVERY};
     bool across = across_grid(p->body);
     for (int i = 0; i < p->ntensors; i++) {
         Tensor *t = &p->tensor[i];

@@ -3,11 +3,11 @@
  *   generate.c, shapes.c, units.c, teams.c, scalars.c   draw a Program from a seed; it is correct by construction
  *   forms.c, forms_*.c              or one form of the language, drawn
  *   print.c      Program -> .tile text; dress.c: the same in other words
- *   wild.c       or statements as they come, which may be correct or not
+ *   wild.c, places.c                or statements as they come, which may be correct or not
  *   meaning.c    what the text means, executed one statement after the other on arrays in memory; it also tells when a
  *                Program is not correct (a tile read before it is written, places that two teams write), so that neither
  *                the generator nor the shrinker can blame the compiler for it
- *   conflicts.c  which pieces of work touch the same places; other launches of a Program
+ *   conflicts.c  which pieces of work touch the same places; launches.c: other launches of a Program
  *   acceptance.c what of the correct programs the compiler refuses
  *   values.c     elements of every type, random numbers; round.c: conversions
  *   trial.c      compiles and launches a Program, compares with its meaning; workers.c: many, in several processes
@@ -220,6 +220,7 @@ void value_convert(tile_type to, void *out, tile_type from, const void *in); /* 
 void value_round(tile_type to, void *out, tile_type from, const void *in, bool sat); /* round.c */
 bool value_nan(tile_type t, const void *in);
 void value_reduce(tile_type t, Reduce op, void *place, const void *value);
+void tensor_fill(Program *p, Tensor *t, Rng *r); /* `first`, new */
 extern const char *const REDUCE_NAMES[];
 
 /* generate.c */
@@ -257,6 +258,17 @@ typedef enum Standing {
 } Standing;
 Standing program_standing(Program *p, const char **why);
 
+/* launches.c */
+typedef struct Home { /* what a program was drawn with */
+    Size size[SIZES_MAX];
+    Tensor tensor[TENSORS_MAX];
+} Home;
+int launches(const Program *p); /* how many other ones there are */
+Home home_of(Program *p);
+void go_home(Program *p, const Home *h);
+bool take_launch(Program *p, const Home *h, int launch); /* false: a tensor would be too large */
+void fill_anew(Program *p, int launch);                  /* tensors that fit the sizes, with new contents (but tables) */
+
 /* trial.c */
 typedef enum Verdict {
     V_RIGHT,
@@ -277,7 +289,7 @@ typedef struct Outcome {
     Verdict verdict;
     Standing standing; /* if that is asked for */
     char code[8];
-    char text[3000];
+    char text[3000]; /* also of a check that refused another launch of an accepted program */
 } Outcome;
 enum { TRIAL_SECONDS = 60 };
 extern bool assembling; /* the PTX of each goes through an assembler, too */

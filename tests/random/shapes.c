@@ -199,18 +199,7 @@ static Place span_place(Gen *g, const Dim *m, int64_t unit, bool inner, Use use,
 
 void fill_data(Gen *g, int tensor)
 {
-    Tensor *t = &g->p->tensor[tensor];
-    int64_t n = tensor_elements(g->p, t);
-    int size = type_size(t->type);
-    t->first = keep(g->p, (size_t)(n * size));
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t v = rng_bits(&g->rng);
-        if (t->type == TILE_TF32) v &= ~UINT64_C(0x801fff); /* loads round to what the type holds; no NaN, no infinity */
-        if (t->small)
-            value_store(t->type, t->first + i * size,
-                        (int64_t)(v % 9) * (type_signed(t->type) && v >> 32 & 1 ? -1 : 1));
-        else memcpy(t->first + i * size, &v, (size_t)size);
-    }
+    tensor_fill(g->p, &g->p->tensor[tensor], &g->rng);
 }
 
 static const Expr *place_extent(Gen *g, const Place *l, int64_t most)

@@ -11,6 +11,8 @@
 #include "program.h"
 #include "tilecc.h"
 
+enum { AGAIN_EVERY = 11, AGAIN_ELEMENTS = 1 << 17 };
+
 const char *const VERDICT_NAMES[V_COUNT] = {"right",       "refused",  "compile error", "launch error", "finding",
                                             "wrong bytes", "time out", "crash",         "invalid",  "not assembled",
                                             "accepted in error"};
@@ -95,16 +97,68 @@ static bool compare(Bench *b, Outcome *o)
     return true;
 }
 
-static void launch(Bench *b, const char *ptx, size_t size, Outcome *o)
+static void launch(Bench *b, Outcome *o)
 {
-    if (tile_module_load(b->device, ptx, size, &b->module, &b->err) ||
-        tile_args_new(tile_kernel_at(b->module, 0), &b->args, &b->err) || !bind(b)) {
+    if (tile_args_new(tile_kernel_at(b->module, 0), &b->args, &b->err) || !bind(b)) {
         say(o, V_LAUNCH, b->err.text);
-        return;
+    } else {
+        tile_status s = tile_launch(b->args, NULL, &b->err);
+        if (s) say(o, s == TILE_ERROR_KERNEL ? V_FINDING : V_LAUNCH, b->err.text);
+        else if (compare(b, o)) say(o, V_RIGHT, "");
     }
-    tile_status s = tile_launch(b->args, NULL, &b->err);
-    if (s) say(o, s == TILE_ERROR_KERNEL ? V_FINDING : V_LAUNCH, b->err.text);
-    else if (compare(b, o)) say(o, V_RIGHT, "");
+    tile_args_free(b->args);
+    for (int i = 0; i < b->p->ntensors; i++)
+        if (b->address[i]) tile_release(b->device, b->address[i], NULL);
+    memset(b->address, 0, sizeof b->address);
+}
+
+static bool ran(const Outcome *o)
+{
+    return o->verdict == V_RIGHT || o->verdict == V_WRONG || o->verdict == V_FINDING;
+}
+
+static bool moderate(const Program *p)
+{
+    int64_t n = 0;
+    for (int i = 0; i < p->ntensors; i++) n += tensor_elements(p, &p->tensor[i]);
+    return n <= AGAIN_ELEMENTS;
+}
+
+/* What was said of another launch, and which one that is. */
+static void tell_launch(const Program *p, Outcome *o)
+{
+    char text[sizeof o->text];
+    size_t n = 0;
+    for (int i = 0; i < p->nsizes; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s = %lld, ", p->size[i].name, (long long)p->size[i].value);
+    snprintf(text + n, sizeof text - n, "%.1000s", o->text);
+    memcpy(o->text, text, sizeof text);
+}
+
+/* An accepted program is right at every launch, or the launch is refused: surely where it conflicts. */
+static void launch_again(Bench *b, int at, Outcome *o)
+{
+    Program *p = b->p;
+    Outcome of = {0};
+    bool conflict;
+    const char *bad = program_run_as(p, RUN_PLACES, &conflict);
+    if (bad && !conflict) return; /* it takes too long */
+    fill_anew(p, at);
+    if (!bad && program_run(p)) return; /* what `overlap any` leaves open is read */
+    launch(b, &of);
+    if (bad && ran(&of)) say(&of, V_UNSOUND, bad);
+    else if (bad || of.verdict == V_RIGHT) return;
+    tell_launch(p, &of);
+    say(o, of.verdict == V_LAUNCH ? V_RIGHT : of.verdict, of.text);
+}
+
+static void launch_elsewhere(Bench *b, Outcome *o)
+{
+    Home home = home_of(b->p);
+    int every = o->standing == ST_ELSEWHERE ? 1 : AGAIN_EVERY;
+    for (int at = 0; at < launches(b->p) && o->verdict == V_RIGHT; at += every)
+        if (take_launch(b->p, &home, at) && moderate(b->p)) launch_again(b, at, o);
+    go_home(b->p, &home);
 }
 
 /* One device for all programs of a process: a GPU takes long to open. */
@@ -128,8 +182,7 @@ bool assembling, judging;
  * stay where no launch shows it (E1305). */
 static void judge(const char *why, Outcome *o)
 {
-    bool runs = o->verdict == V_RIGHT || o->verdict == V_WRONG || o->verdict == V_FINDING;
-    if ((o->standing == ST_CONFLICT && runs) || (o->standing == ST_WRONG && !strcmp(o->code, "E1305"))) say(o, V_UNSOUND, why);
+    if ((o->standing == ST_CONFLICT && ran(o)) || (o->standing == ST_WRONG && !strcmp(o->code, "E1305"))) say(o, V_UNSOUND, why);
     else if (o->standing == ST_CONFLICT || o->standing == ST_WRONG) o->verdict = V_REFUSED;
     else if (o->verdict == V_COMPILE || o->verdict == V_LAUNCH) o->verdict = V_REFUSED;
 }
@@ -168,11 +221,10 @@ void trial_here(Program *p, const char *device, Outcome *o)
         Bench b = {.p = p};
         if (!open_device(device, &b)) say(o, V_LAUNCH, b.err.text);
         else if (p->unrun) say(o, V_RIGHT, "");
-        else launch(&b, r->ptx, r->ptx_size, o);
+        else if (tile_module_load(b.device, r->ptx, r->ptx_size, &b.module, &b.err)) say(o, V_LAUNCH, b.err.text);
+        else launch(&b, o);
+        if (judging && o->verdict == V_RIGHT) launch_elsewhere(&b, o);
         if (o->verdict == V_RIGHT) cover_program(p), cover_text(text, r->ptx, r->ptx_size);
-        tile_args_free(b.args);
-        for (int i = 0; i < p->ntensors; i++)
-            if (b.address[i]) tile_release(b.device, b.address[i], NULL);
         tile_module_free(b.module);
     }
     if (judging) judge(bad, o);

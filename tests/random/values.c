@@ -171,4 +171,17 @@ void value_reduce(tile_type t, Reduce op, void *place, const void *value)
     }
 }
 
+void tensor_fill(Program *p, Tensor *t, Rng *r)
+{
+    int64_t n = tensor_elements(p, t);
+    int size = type_size(t->type);
+    t->first = keep(p, (size_t)(n * size));
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t v = rng_bits(r);
+        if (t->type == TILE_TF32) v &= ~UINT64_C(0x801fff); /* loads round to what the type holds; no NaN, no infinity */
+        if (t->small) value_store(t->type, t->first + i * size, (int64_t)(v % 9) * (type_signed(t->type) && v >> 32 & 1 ? -1 : 1));
+        else memcpy(t->first + i * size, &v, (size_t)size);
+    }
+}
+
 const char *const REDUCE_NAMES[] = {"", "add", "min", "max", "and", "or", "xor", "inc", "dec"};

@@ -20,6 +20,7 @@ typedef struct Wild {
     Place place[PLACES];     /* in scope, that something touched */
     int nplaces;
     bool threads; /* threads work somewhere */
+    bool dealt;   /* places are made as layouts are */
 } Wild;
 
 static bool odds(Wild *w, int percent)
@@ -66,6 +67,10 @@ static Place new_place(Wild *w, bool same)
     Gen *g = w->g;
     Place p = {{NULL}};
     const int64_t size[3] = {1, w->rows, w->columns};
+    if (w->dealt && g->naxes) {
+        dealt_place(g, size, same, p.at);
+        return p;
+    }
     for (int k = 0, at = (int)some(w, 0, AXES_MAX); k < g->naxes; k++) {
         const Axis *a = &g->axis[(k + at) % g->naxes];
         int d = (int)some(w, 0, 2);
@@ -425,6 +430,7 @@ void wild_kernel(Gen *g)
     if (rng_odds(&g->rng, 15) && w.rows >= 8) w.swizzle = (int)(w.columns * type_size(w.type));
     if (rng_odds(&g->rng, 20)) g->p->cluster = (int)PICK(g, 2, 2, 4);
     g->peers = g->p->cluster != 0;
+    w.dealt = rng_odds(&g->rng, 20);
     g->cast = rng_odds(&g->rng, 50) ? " multicast x" : " multicast all";
     for (w.nmemories = 0; w.nmemories < (int)rng_in(&g->rng, 2, MEMORIES);) w.memory[w.nmemories++] = new_memory(&w);
     if (rng_odds(&g->rng, 50)) {
