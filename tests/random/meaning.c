@@ -16,7 +16,7 @@ typedef struct Run {
     int64_t budget;  /* elements that may still be touched */
 } Run;
 
-enum { BUDGET = 1 << 26, ELSEWHERE = 1 << 20 }; /* elements */
+enum { BUDGET = 1 << 26, ELSEWHERE = 1 << 18 }; /* elements */
 
 typedef struct Places { /* of a region, row-major; -1: outside */
     int64_t n, *at;
