@@ -307,6 +307,11 @@ static const char *const REDUCE_WORDS[] = {
 #define REDUCTION(op, ...) op,
 #include "lang/reductions.def"
 };
+static const char *const TYPE_WORDS[] = {
+#define TYPE(id, name, ...) name,
+#include "lang/types.def"
+#undef TYPE
+};
 static const char *const MODE_WORDS[] = {
 #define MODE(id, word, ...) word,
 #include "lang/modes.def"
@@ -318,8 +323,14 @@ static const struct Words {
     const char *const *v;
     size_t n;
 } WORD_LISTS[] = {
+    [WORDS_TYPE] = {TYPE_WORDS, TYPE_COUNT},
     [WORDS_MODE] = {MODE_WORDS, MAP_MODE_COUNT},
-    [WORDS_FILL] = WORDS("zero", "nan"),                                                       /* MapFill */
+    /* MapType, MapInterleave, MapSwizzle, MapL2, MapFill */
+    [WORDS_MAP_TYPE] = WORDS("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz", "u4_align8", "u4_align16", "u6_align16"),
+    [WORDS_INTERLEAVE] = WORDS("none", "16B", "32B"),
+    [WORDS_SWIZZLE] = WORDS("none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"),
+    [WORDS_L2] = WORDS("none", "64B", "128B", "256B"),
+    [WORDS_FILL] = WORDS("zero", "nan"),
     [WORDS_CACHE] = WORDS("evict_normal", "evict_first", "evict_last", "evict_unchanged"),
     [WORDS_MULTICAST] = WORDS("x", "y", "z", "all", "warpx4", "warpx2_02_13", "warpx2_01_23"),
     [WORDS_REDUCE] = {REDUCE_WORDS, sizeof REDUCE_WORDS / sizeof *REDUCE_WORDS},

@@ -80,22 +80,6 @@ static const struct {
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
 
-static const char *const ELEMS[TYPE_COUNT] = {
-#define TYPE(id, name, ...) [TYPE_##id] = name,
-#include "lang/types.def"
-#undef TYPE
-};
-
-static const char *const MAP_TYPES[MAP_TYPE_COUNT] = {
-    "u8",  "u16",  "u32",     "s32",  "u64",      "s64",       "f16",        "f32",
-    "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz", "u4_align8", "u4_align16", "u6_align16"};
-static const char *const MAP_INTERLEAVES[] = {"none", "16B", "32B"};
-static const char *const MAP_SWIZZLES[] = {
-    "none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"};
-static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
-
-#define COUNT(table) (uint32_t)(sizeof(table) / sizeof *(table))
-
 const char *ir_key_text(IrKey k)
 {
     return KEYS[k].text;
@@ -125,21 +109,9 @@ const char *const *ir_words(IrKey key, uint32_t *n)
 {
     switch (key) {
     case IRK_ROP: return words_of(WORDS_REDUCE, n);
-    case IRK_ELEM: *n = COUNT(ELEMS); return ELEMS;
-    case IRK_LAYOUT: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
+    case IRK_ELEM: return words_of(WORDS_TYPE, n);
+    case IRK_LAYOUT: return words_of(WORDS_SWIZZLE, n);
     default: *n = KEYS[key].nwords; return *n ? KEYS[key].words : NULL;
-    }
-}
-
-const char *const *ir_map_words(IrMapWord w, uint32_t *n)
-{
-    switch (w) {
-    case IRM_MODE: return words_of(WORDS_MODE, n);
-    case IRM_TYPE: *n = COUNT(MAP_TYPES); return MAP_TYPES;
-    case IRM_INTERLEAVE: *n = COUNT(MAP_INTERLEAVES); return MAP_INTERLEAVES;
-    case IRM_SWIZZLE: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
-    case IRM_L2: *n = COUNT(MAP_L2S); return MAP_L2S;
-    default: return words_of(WORDS_FILL, n);
     }
 }
 

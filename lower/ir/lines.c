@@ -26,25 +26,6 @@ static void corner(Filter *f, const char *word, int16_t *x)
     for (unsigned n = 0; filter_list(f, n, 3, 3); n++) x[n] = (int16_t)filter_int(f, x[n], INT16_MIN, INT16_MAX);
 }
 
-static uint8_t elem(Filter *f, uint8_t type)
-{
-    ElemType t = 0;
-    if (!f->reading) {
-        filter_put(f, type < TYPE_COUNT ? elem_info((ElemType)type)->name : "?");
-        return type;
-    }
-    const char *name = filter_name(f, NULL);
-    if (!elem_find(name, &t)) filter_error(f, E0690, "`%.40s` is no element type", name);
-    return (uint8_t)t;
-}
-
-static uint8_t map_word(Filter *f, IrMapWord w, uint8_t value, const char *what)
-{
-    uint32_t n;
-    const char *const *words = ir_map_words(w, &n);
-    return filter_word_of(f, words, n, value, what);
-}
-
 static uint8_t listed_word(Filter *f, WordList list, uint8_t value, const char *what)
 {
     size_t n;
@@ -66,7 +47,7 @@ static void sym(Filter *f, MfSym *s, uint32_t at)
 static void tensor(Filter *f, MfTensor *t, uint32_t at)
 {
     t->name = filter_declare(f, IRA_TENSOR, t->name, at);
-    t->type = elem(f, t->type);
+    t->type = listed_word(f, WORDS_TYPE, t->type, "element type");
     t->rank = (uint8_t)lx_list(f, t->extent, t->rank);
     filter_word(f, "stride");
     if (lx_list(f, t->stride, t->rank) != t->rank) filter_error(f, E0690, "a stride per extent is due");
@@ -79,7 +60,7 @@ static void tensor(Filter *f, MfTensor *t, uint32_t at)
 static void scalar(Filter *f, MfScalar *s, uint32_t at)
 {
     s->name = filter_declare(f, NAME_SCALAR, s->name, at);
-    s->type = elem(f, s->type);
+    s->type = listed_word(f, WORDS_TYPE, s->type, "element type");
     filter_word(f, "sym");
     s->sym = filter_object(f, NAME_SYM, s->sym);
 }
@@ -116,15 +97,15 @@ static void map(Filter *f, MfMap *m, uint32_t at)
     m->name = filter_declare(f, IRA_MAP, m->name, at);
     filter_word(f, "=");
     m->tensor = filter_object(f, IRA_TENSOR, m->tensor);
-    m->mode = map_word(f, IRM_MODE, m->mode, "mode of a map");
-    m->type = map_word(f, IRM_TYPE, m->type, "type of a map");
+    m->mode = listed_word(f, WORDS_MODE, m->mode, "mode of a map");
+    m->type = listed_word(f, WORDS_MAP_TYPE, m->type, "type of a map");
     filter_word(f, "offset");
     m->offset = filter_lx(f, m->offset);
     map_dims(f, m);
-    if (filter_maybe(f, "interleave", m->interleave)) m->interleave = map_word(f, IRM_INTERLEAVE, m->interleave, "interleave");
-    if (filter_maybe(f, "swizzle", m->swizzle)) m->swizzle = map_word(f, IRM_SWIZZLE, m->swizzle, "swizzle");
-    if (filter_maybe(f, "l2", m->l2)) m->l2 = map_word(f, IRM_L2, m->l2, "l2 promotion");
-    if (filter_maybe(f, "fill", m->fill)) m->fill = map_word(f, IRM_FILL, m->fill, "fill");
+    if (filter_maybe(f, "interleave", m->interleave)) m->interleave = listed_word(f, WORDS_INTERLEAVE, m->interleave, "interleave");
+    if (filter_maybe(f, "swizzle", m->swizzle)) m->swizzle = listed_word(f, WORDS_SWIZZLE, m->swizzle, "swizzle");
+    if (filter_maybe(f, "l2", m->l2)) m->l2 = listed_word(f, WORDS_L2, m->l2, "l2 promotion");
+    if (filter_maybe(f, "fill", m->fill)) m->fill = listed_word(f, WORDS_FILL, m->fill, "fill");
     for (int i = 0; i < 3; i++) corners |= m->lower[i] || m->upper[i];
     if (f->reading ? filter_is(f, "lower") : corners) {
         corner(f, "lower", m->lower);
@@ -316,7 +297,7 @@ static void policy(Filter *f, IrPolicy *p, uint32_t at)
 static void side(Filter *f, const char *word, IrSide *s, unsigned rank)
 {
     filter_word(f, word);
-    s->type = elem(f, s->type);
+    s->type = listed_word(f, WORDS_TYPE, s->type, "element type");
     s->global = filter_maybe(f, "global", s->global);
     s->rows = filter_maybe(f, "rows", s->rows);
     if (u32_list(f, "pitch", s->pitch, rank) != rank) filter_error(f, E0690, "a pitch per dimension is due");
@@ -324,7 +305,7 @@ static void side(Filter *f, const char *word, IrSide *s, unsigned rank)
         s->span = filter_u32(f, s->span);
         s->panel = filter_field(f, "panel", s->panel);
     }
-    if (filter_maybe(f, "swizzle", s->swizzle)) s->swizzle = map_word(f, IRM_SWIZZLE, s->swizzle, "swizzle");
+    if (filter_maybe(f, "swizzle", s->swizzle)) s->swizzle = listed_word(f, WORDS_SWIZZLE, s->swizzle, "swizzle");
     if (filter_maybe(f, "align", s->align)) s->align = (uint16_t)filter_u32(f, s->align);
 }
 

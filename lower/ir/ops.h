@@ -29,8 +29,4 @@ const char *ir_before(const IrSignature *sig, unsigned i); /* what stands before
 /* The words of a `w` operand; NULL where the key has none. */
 const char *const *ir_words(IrKey key, uint32_t *n);
 
-/* ---- the manifest's words in the text form: table and count ---- */
-typedef enum IrMapWord { IRM_MODE, IRM_TYPE, IRM_INTERLEAVE, IRM_SWIZZLE, IRM_L2, IRM_FILL } IrMapWord;
-const char *const *ir_map_words(IrMapWord w, uint32_t *n);
-
 #endif

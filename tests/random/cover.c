@@ -85,11 +85,11 @@ static void count_op(const IrKernel *k, const IrOp *op)
 static void count_maps(const IrKernel *k)
 {
     static const char *const names[] = {"mode", "type", "interleave", "swizzle", "l2", "fill"};
-    uint32_t n;
+    size_t n;
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {
         const MfMap *m = &k->mf.maps.v[i];
         uint8_t values[] = {m->mode, m->type, m->interleave, m->swizzle, m->l2, m->fill};
-        for (int w = IRM_MODE; w <= IRM_FILL; w++) row_hit(ROW_MAP, "%s %s", names[w], ir_map_words((IrMapWord)w, &n)[values[w]]);
+        for (int w = WORDS_MODE; w <= WORDS_FILL; w++) row_hit(ROW_MAP, "%s %s", names[w - WORDS_MODE], word_list((WordList)w, &n)[values[w - WORDS_MODE]]);
     }
 }
 

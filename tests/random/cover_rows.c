@@ -124,13 +124,13 @@ static void reductions(const char *kind)
 static void maps(const char *kind)
 {
     static const char *const names[] = {"mode", "type", "interleave", "swizzle", "l2", "fill"};
-    for (int w = IRM_MODE; w <= IRM_FILL; w++) {
-        uint32_t n;
-        const char *const *word = ir_map_words((IrMapWord)w, &n);
-        for (uint32_t i = 0; i < n; i++) {
-            bool used = w != IRM_TYPE;
-            for (int t = 0; t < TYPE_COUNT; t++) used |= (uint32_t)elem_info((ElemType)t)->map_type == i;
-            if (used) add(kind, "%s %s", names[w], word[i]);
+    for (int w = WORDS_MODE; w <= WORDS_FILL; w++) {
+        size_t n;
+        const char *const *word = word_list((WordList)w, &n);
+        for (size_t i = 0; i < n; i++) {
+            bool used = w != WORDS_MAP_TYPE;
+            for (int t = 0; t < TYPE_COUNT; t++) used |= (size_t)elem_info((ElemType)t)->map_type == i;
+            if (used) add(kind, "%s %s", names[w - WORDS_MODE], word[i]);
         }
     }
 }

@@ -162,8 +162,12 @@ static void words_are_found_at_the_place_of_their_enum(void **state)
     assert_int_equal(word_find(WORDS_MODE, "gather4"), MAP_GATHER4);
     assert_int_equal(word_find(WORDS_MODE, "scatter4"), MAP_SCATTER4);
     assert_int_equal(word_find(WORDS_FILL, "nan"), MAP_FILL_NAN);
+    assert_int_equal(word_find(WORDS_TYPE, "bf16"), TYPE_BF16);
+    assert_int_equal(word_find(WORDS_MAP_TYPE, "u6_align16"), MAP_U6_ALIGN16);
+    assert_int_equal(word_find(WORDS_SWIZZLE, "128B_atom_64B"), MAP_SWIZZLE_128B_ATOM_64B);
+    assert_int_equal(word_find(WORDS_L2, "256B"), MAP_L2_256B);
     assert_int_equal(word_find(WORDS_REDUCE, "mul"), -1);
-    for (int w = WORDS_MODE; w <= WORDS_CLUSTER_MEMBER; w++) {
+    for (int w = WORDS_TYPE; w <= WORDS_CLUSTER_MEMBER; w++) {
         size_t n;
         const char *const *v = word_list((WordList)w, &n);
         assert_true(n > 0);
