@@ -480,13 +480,11 @@ static Opnd named(Lower *L, const Sx *let, Opnd o)
     return o;
 }
 
-static bool cached(const Lower *L, const Scalar *s, const Cached *c)
+/* What was made of it before, where that may still be used, or it is made now. */
+static Opnd made_once(Lower *L, const Sx *x, const Scalar *s, Cached *c, Opnd (*make)(Lower *, const Sx *))
 {
-    return c->set && L->values->live.v[c->scope] && (!(s->uses & USE_VAR) || c->epoch == L->scalars->epoch);
-}
-
-static Opnd keep(Lower *L, Cached *c, Opnd o)
-{
+    if (c->set && L->values->live.v[c->scope] && (!(s->uses & USE_VAR) || c->epoch == L->scalars->epoch)) return c->o;
+    Opnd o = make(L, x);
     *c = (Cached){o, is_hoisted(L, o) ? 0 : scope_now(L), L->scalars->epoch, true};
     return o;
 }
@@ -525,8 +523,7 @@ Opnd value_low(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return opnd_imm(wrap32(x->k));
     Scalar *s = scalar_of(L, x);
-    if (cached(L, s, &s->low)) return s->low.o;
-    return keep(L, &s->low, low_node(L, x));
+    return made_once(L, x, s, &s->low, low_node);
 }
 
 static Opnd wide_node(Lower *L, const Sx *x)
@@ -551,8 +548,7 @@ Opnd value_wide(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return opnd_imm(x->k);
     Scalar *s = scalar_of(L, x);
-    if (cached(L, s, &s->wide)) return s->wide.o;
-    return keep(L, &s->wide, wide_node(L, x));
+    return made_once(L, x, s, &s->wide, wide_node);
 }
 
 static Opnd pred_node(Lower *L, const Sx *x)
@@ -577,6 +573,5 @@ static Opnd pred_node(Lower *L, const Sx *x)
 Opnd value_pred(Lower *L, const Sx *x)
 {
     Scalar *s = scalar_of(L, x);
-    if (cached(L, s, &s->pred)) return s->pred.o;
-    return keep(L, &s->pred, pred_node(L, x));
+    return made_once(L, x, s, &s->pred, pred_node);
 }

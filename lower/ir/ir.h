@@ -71,7 +71,6 @@ typedef enum IrRel { IRL_EQ, IRL_NE, IRL_LT, IRL_LE, IRL_GT, IRL_GE } IrRel;
 typedef enum IrHow { IRH_READ, IRH_FULL } IrHow;
 typedef enum IrScope { IRC_CTA, IRC_CLUSTER, IRC_GPU } IrScope;
 typedef enum IrSem { IRS_RELAXED, IRS_RELEASE } IrSem;
-typedef enum IrReduce { IRO_ADD, IRO_MIN, IRO_MAX, IRO_INC, IRO_DEC, IRO_AND, IRO_OR, IRO_XOR } IrReduce; /* WORDS_REDUCE */
 typedef enum IrSpace { IRS_SHARED, IRS_CLUSTER, IRS_GLOBAL } IrSpace;
 
 /* Of tc.cp, in the order of the tables of tensor_memory.c. */

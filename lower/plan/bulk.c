@@ -173,14 +173,10 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
         ir_ref(L->a, op, IRK_ELEM, IRA_WORD, mi->tensor->type);
     }
     if (mi->load) put_opnd(L, op, IRK_FROM, from);
-    if (!mi->prefetch) {
-        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, o->v->slot, offset);
-    }
+    if (!mi->prefetch) put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, o->v->slot, offset);
     if (!mi->load) put_opnd(L, op, IRK_TO, from);
     put_opnd(L, op, IRK_BYTES, bytes);
-    if (mi->load && !mi->prefetch) {
-        put_bar(L, op, o->bar, o->bar_slot);
-    }
+    if (mi->load && !mi->prefetch) put_bar(L, op, o->bar, o->bar_slot);
     if (mi->mv->dst.peer) put_opnd(L, op, IRK_RANK, o->v->peer);
     if (!opnd_is(o->v->mask, 0)) put_opnd(L, op, IRK_MASK, o->v->mask);
     if (mi->mv->bytes) put_opnd(L, op, IRK_BYTES_OF, o->v->bytes_of);

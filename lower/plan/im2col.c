@@ -213,7 +213,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
         why->text = NULL; /* reported at the map */
         return false;
     }
-    if (!tensor_layout(L, mi, why) || (mi->tile->interleave && !slices_whole(mi, why)) || !tensor_one_piece(L, mi, why) ||
+    if (!tensor_layout(L, mi, why) || (mi->tile->interleave && !slices_whole(L, mi, why)) || !tensor_one_piece(L, mi, why) ||
         !tensor_in_tile(L, mi, why))
         return false;
     if (!numbers_known(L, mi, out->map, why)) return false;

@@ -29,6 +29,6 @@ void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi); /* the move's, or t
 /* ---- slices.c: interleaved layouts ---- */
 bool slices_map(Lower *L, const PMap *m, Refusal *why);
 bool slices_fit(Lower *L, const MoveInfo *mi, Refusal *why);
-bool slices_whole(const MoveInfo *mi, Refusal *why); /* the part of the innermost dimension is all of it */
+bool slices_whole(Lower *L, const MoveInfo *mi, Refusal *why); /* the part of the innermost dimension is all of it */
 
 #endif

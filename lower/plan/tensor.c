@@ -370,12 +370,8 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValu
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
     for (int d = 0; d < n; d++) put_opnd(L, op, IRK_COORDS, at[d]);
     for (int i = 0; i < v->ninfo; i++) put_opnd(L, op, IRK_INFO, v->info[i]);
-    if (!mi->prefetch) {
-        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, v->slot, byte);
-    }
-    if (mi->load && !mi->prefetch) {
-        put_bar(L, op, bar, bar_slot);
-    }
+    if (!mi->prefetch) put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, v->slot, byte);
+    if (mi->load && !mi->prefetch) put_bar(L, op, bar, bar_slot);
     if (!mi->prefetch) put_opnd(L, op, IRK_BYTES, v->bytes);
     if (mi->mv->dst.peer) put_opnd(L, op, IRK_RANK, v->peer);
     if (!opnd_is(v->mask, 0)) put_opnd(L, op, IRK_MASK, v->mask);

@@ -269,9 +269,7 @@ static void add_move(Lower *L, const Planned *p)
     add_use(L, r, p, true);
     r->generic |= mv->dst.peer && mv->kind == MOVE_FILL;
     if (r->kept) return;
-    if (p->agent == AG_SEND) {
-        r->peered = true;
-    }
+    if (p->agent == AG_SEND) r->peered = true;
     if (p->agent == AG_LOAD) add_multicast(L, r, p);
 }
 
