@@ -97,6 +97,19 @@ bool trusts(const Lower *L, const PTensor *idx, Trust fact);
 const PTensor *row_numbers(const Sx *start, const PRows *rows);
 
 /* ---- compare.c ---- */
+typedef struct Renaming { /* other indices in the place of some */
+    Atom from[TURNS_MAX + TEAM_MAX], to[TURNS_MAX + TEAM_MAX];
+    int n;
+} Renaming;
+static inline void rename_index(Renaming *r, Atom from, Atom to)
+{
+    r->from[r->n] = from;
+    r->to[r->n++] = to;
+}
+static inline Poly renamed(Lower *L, const Renaming *r, Poly p)
+{
+    return domain_rename(L->d, p, r->from, r->to, r->n);
+}
 typedef enum Apart {
     APART_TEAMS,     /* of different teams, whatever their turns; of different CTAs of a cluster, too */
     APART_CTAS,      /* of different CTAs of a cluster, whatever their turns */

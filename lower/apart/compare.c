@@ -15,10 +15,6 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
     return apart;
 }
 
-typedef struct Renaming {
-    Atom from[TURNS_MAX], to[TURNS_MAX];
-    int n;
-} Renaming;
 typedef struct Compared {
     DomPair pair;
     DomAxis axis[DOM_AXES_MAX];
@@ -76,17 +72,6 @@ uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
     uint32_t n = 0;
     while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
     return n;
-}
-
-static Poly renamed(Lower *L, const Renaming *r, Poly p)
-{
-    return domain_rename(L->d, p, r->from, r->to, r->n);
-}
-
-static void rename_index(Renaming *r, Atom from, Atom to)
-{
-    r->from[r->n] = from;
-    r->to[r->n++] = to;
 }
 
 /* Turns of loops around one alone are any on either side: where one counts as far as the other, or further, its index says both. */

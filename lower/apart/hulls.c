@@ -10,8 +10,6 @@
 
 #include "lower/apart/apart.h"
 
-enum { LOOPS_MAX = 32 };
-
 typedef struct Hulls {
     Lower *L;
     const AccessSearch *search;
@@ -177,23 +175,19 @@ static bool by_indices(Lower *L, const TensorAccess *a)
  * Nothing is known of them, and what the conditions around it say is left out. */
 static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to, const Atom *team)
 {
-    Atom from[LOOPS_MAX + TEAM_MAX], other[LOOPS_MAX + TEAM_MAX];
-    uint32_t renamed = x->loops.n - n;
+    Renaming other = {.n = 0};
     bool ok = true;
-    if (renamed > LOOPS_MAX) return false;
+    if (x->loops.n - n > TURNS_MAX) return false;
     OpenLoop *loops = arena_array(L->a, OpenLoop, x->loops.n);
     for (uint32_t i = 0; i < x->loops.n; i++) {
         loops[i] = i < n ? x->loops.v[i] : to[i - n];
-        if (i < n) continue;
-        from[i - n] = x->loops.v[i].index;
-        other[i - n] = to[i - n].index;
+        if (i >= n) rename_index(&other, x->loops.v[i].index, loops[i].index);
     }
     for (int i = 0; team && i < x->nteam; i++) {
-        if (x->team[i] == team[i]) continue;
-        from[renamed] = x->team[i];
-        other[renamed++] = x->team[i] = team[i];
+        if (x->team[i] != team[i]) rename_index(&other, x->team[i], team[i]);
+        x->team[i] = team[i];
     }
-    if (renamed == 0) return true;
+    if (other.n == 0) return true;
     Axis *axes = arena_array(L->a, Axis, x->axes.n);
     uint32_t naxes = 0;
     for (uint32_t i = 0; i < x->axes.n; i++) {
@@ -203,7 +197,7 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
         naxes++;
         Poly *of[] = {&at->unit, &at->from, &at->start, &at->extent};
         for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-            *of[k] = domain_rename(L->d, *of[k], from, other, (int)renamed);
+            *of[k] = renamed(L, &other, *of[k]);
             ok &= !of[k]->bad;
         }
     }
@@ -299,7 +293,7 @@ static void look_at(Hulls *h, uint32_t i, uint32_t j)
 }
 
 /* The index once more, where loops around its own have others from the n-th on. False: nothing is known of its range. */
-static bool again(Hulls *h, OpenLoop loop, uint32_t n, const Atom *from, const Atom *other, uint32_t nother, OpenLoop *to)
+static bool again(Hulls *h, OpenLoop loop, uint32_t n, const Renaming *other, OpenLoop *to)
 {
     Lower *L = h->L;
     Poly zero, last;
@@ -310,7 +304,7 @@ static bool again(Hulls *h, OpenLoop loop, uint32_t n, const Atom *from, const A
     }
     if (!domain_range(L->d, loop.index, &zero, &last)) return false;
     zero = poly_const(L->d, 0);
-    Poly count = poly_add(L->d, domain_rename(L->d, last, from, other, (int)nother), poly_const(L->d, 1));
+    Poly count = poly_add(L->d, renamed(L, other, last), poly_const(L->d, 1));
     to->index = domain_index(L->d, "other", zero, count, DEP_LOOP);
     to->turn = domain_index(L->d, "other", zero, count, DEP_LOOP);
     vec_push(L->a, &h->renamed, ((struct Renamed){loop.index, n, *to}));
@@ -328,27 +322,26 @@ static bool of_cluster(const Lower *L, Atom index)
  * those each turn of the others meets each, so nothing has been waited for. Of several pipelines each iteration meets each. */
 static bool may_meet(Hulls *h, const TensorAccess *a, const TensorAccess *b)
 {
-    OpenLoop to[LOOPS_MAX];
-    Atom from[LOOPS_MAX + TEAM_MAX], other[LOOPS_MAX + TEAM_MAX], team[TEAM_MAX];
+    OpenLoop to[TURNS_MAX];
+    Renaming other = {.n = 0};
+    Atom team[TEAM_MAX];
     TensorAccess x = *a, y = *b; /* two of one part are not the same access */
     Lower *L = h->L;
     bool pipes = a->pipes || b->pipes;
-    uint32_t n = pipes ? 0 : loops_around(a, b), renamed = 0;
+    uint32_t n = pipes ? 0 : loops_around(a, b);
     if (!pipes && a->common == a->loops.n && b->common == b->loops.n) return h->search->meet(L, &x, &y);
     if (pipes && !(by_indices(L, a) && by_indices(L, b))) return true;
     if (n > a->common) n = a->common;
     if (n > b->common) n = b->common;
-    if (b->loops.n - n > LOOPS_MAX) return true;
+    if (b->loops.n - n > TURNS_MAX) return true;
     for (int i = 0; pipes && i < b->nteam; i++) {
         OpenLoop one = {.index = b->team[i]};
-        if (!of_cluster(L, one.index) && !again(h, one, n, from, other, renamed, &one)) return true;
-        from[renamed] = b->team[i];
-        other[renamed++] = team[i] = one.index;
+        if (!of_cluster(L, one.index) && !again(h, one, n, &other, &one)) return true;
+        rename_index(&other, b->team[i], team[i] = one.index);
     }
     for (uint32_t i = n; i < b->loops.n; i++) {
-        if (!again(h, b->loops.v[i], n, from, other, renamed, &to[i - n])) return true;
-        from[renamed] = b->loops.v[i].index;
-        other[renamed++] = to[i - n].index;
+        if (!again(h, b->loops.v[i], n, &other, &to[i - n])) return true;
+        rename_index(&other, b->loops.v[i].index, to[i - n].index);
     }
     x.taken = y.taken = UINT32_MAX;
     return !with_loops(L, &y, n, to, pipes ? team : NULL) || h->search->meet(L, &x, &y);

@@ -23,19 +23,15 @@ void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, con
     diag_fix(L->c->diags, g, "write to another tensor");
 }
 
-/* Or from a variable. */
-static bool start_from_data(Lower *L, const MoveInfo *mi)
+/* Some start is made of a variable; or of that or of data. */
+static bool starts_by(Lower *L, const MoveInfo *mi, bool variable)
 {
-    bool data = false;
-    for (int d = 0; d < mi->rank; d++) data |= !mi->g->dim[d].rows && (domain_depends(L->d, mi->start[d]) & DEP_DATA) != 0;
-    return data;
-}
-
-static bool start_of_variable(Lower *L, const MoveInfo *mi)
-{
-    bool variable = false;
-    for (int d = 0; d < mi->rank; d++) variable |= mi->g->dim[d].start && (scalar_uses(L, mi->g->dim[d].start) & USE_VAR) != 0;
-    return variable;
+    bool any = false;
+    for (int d = 0; d < mi->rank; d++) {
+        const PDim *p = &mi->g->dim[d];
+        any |= variable ? p->start && scalar_uses(L, p->start) & USE_VAR : !p->rows && domain_depends(L->d, mi->start[d]) & DEP_DATA;
+    }
+    return any;
 }
 
 /* The next one begins an element further, as if starts counted tiles: by which index; 0: no such. */
@@ -81,12 +77,12 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
         diag_fix(L->c->diags, g, "reductions go with the same reduction only: use it for both, or two kernels");
     else if (o->write && index && !trusts(L, base_of(index), TRUST_DISTINCT))
         diag_fix(L->c->diags, g, "%s", distinct_text(L, index));
-    else if (o->write && !index && !offsets && start_of_variable(L, w->info))
+    else if (o->write && !index && !offsets && starts_by(L, w->info, true))
         diag_fix(L->c->diags, g,
                  "what variables hold is not followed: make the start of indices, as `k * 132 + cta.x` in turn k of a loop; where memory says "
                  "it, store through a view `%s[offs[i] +: n, ..]` with `trust sorted(offs)`; or write `overlap any` if any order will do",
                  name_text(L, base_of(w->info->tensor)->name));
-    else if (o->write && !index && !offsets && start_from_data(L, w->info))
+    else if (o->write && !index && !offsets && starts_by(L, w->info, false))
         diag_fix(L->c->diags, g,
                  "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "
                  "`trust sorted(offs)`; or write `overlap any` if any order will do",

@@ -121,8 +121,7 @@ Interval *ir_launch_ranges(Arena *a, const MfKernel *mf)
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SCALAR) is = of_scalar(mf, x->k);
         if (x->op >= LX_ADD && x->op <= LX_XOR) is = interval_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
         if (one[i] && is.lo < 1) is.lo = 1;
-        if (is.lo > r[i].lo) r[i].lo = is.lo;
-        if (is.hi < r[i].hi) r[i].hi = is.hi;
+        r[i] = interval_meet(r[i], is);
     }
     return r;
 }
