@@ -49,6 +49,13 @@ void emit_if(IrOp *op, Opnd cond)
     else op->guard = (IrGuard){.when = cond.k ? IRW_ALWAYS : IRW_NEVER};
 }
 
+IrOp *emit_when(Lower *L, IrOpcode op, Opnd cond)
+{
+    IrOp *o = emit_new(L, op);
+    emit_if(o, cond);
+    return o;
+}
+
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o)
 {
     if (o.turn) ir_ref(L->a, op, key, IRA_TURN, (uint32_t)o.k);

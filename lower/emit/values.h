@@ -51,6 +51,7 @@ Opnd emit_cvt(Lower *L, IrType t, Opnd a);
 Opnd emit_sreg(Lower *L, IrReg r);
 Opnd emit_param(Lower *L, Lx x);       /* i64 */
 IrOp *emit_new(Lower *L, IrOpcode op); /* in body, at the current statement */
+IrOp *emit_when(Lower *L, IrOpcode op, Opnd cond);                      /* .. that happens where cond holds */
 IrOp *emit_value(Lower *L, IrOpcode op, IrType t, const char *name);    /* .. with a value, that may have a name */
 IrOp *emit_at(Lower *L, IrOpcode op, uint32_t bar, Opnd slot);          /* .. at a barrier, which is its first operand */
 void emit_fence(Lower *L, IrSpace space);

@@ -165,8 +165,7 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
     if ((bytes.v == 0 && bytes.k <= 0) || opnd_is(guard, 0)) return;
     const MoveInfo *mi = o->mi;
     int rop = mi->mv->reduce;
-    IrOp *op = emit_new(L, mi->prefetch ? IR_BLK_PREFETCH : mi->load ? IR_BLK_LOAD : rop >= 0 ? IR_BLK_REDUCE : IR_BLK_STORE);
-    emit_if(op, guard);
+    IrOp *op = emit_when(L, mi->prefetch ? IR_BLK_PREFETCH : mi->load ? IR_BLK_LOAD : rop >= 0 ? IR_BLK_REDUCE : IR_BLK_STORE, guard);
     op->any_order = !mi->load && mi->mv->overlap_any;
     if (!mi->load && rop >= 0) {
         ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);

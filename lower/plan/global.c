@@ -141,8 +141,7 @@ void global_emit(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t pla
     MfTensor *m = &L->ir->mf.tensors.v[base->index];
     if (m->align < g->align) m->align = g->align;
     Opnd slot = region_slot(L, mi), at = region_offset(L, mi), address = emit_gaddr(L, base->index, byte);
-    IrOp *op = emit_new(L, mi->load ? IR_THR_LOAD : IR_THR_STORE);
-    emit_if(op, L->guard);
+    IrOp *op = emit_when(L, mi->load ? IR_THR_LOAD : IR_THR_STORE, L->guard);
     op->any_order = !mi->load && mi->mv->overlap_any;
     ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     if (mi->load) put_opnd(L, op, IRK_FROM, address);

@@ -363,8 +363,7 @@ void tensor_values(Lower *L, const MoveInfo *mi, const TensorPlan *p, CopyValues
 void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot)
 {
     int rop = mi->mv->reduce;
-    IrOp *op = emit_new(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE);
-    emit_if(op, v->ok);
+    IrOp *op = emit_when(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE, v->ok);
     op->any_order = !mi->load && mi->mv->overlap_any;
     if (!mi->load && rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);

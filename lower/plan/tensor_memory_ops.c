@@ -143,8 +143,7 @@ static void emit_cp(Lower *L, const TmemPlan *p, const CpPiece *q, Opnd from_slo
     const TmemCp *c = &q->cp;
     from = emit_op(L, IR_ADD, IR_I32, from, opnd_imm(q->from));
     Opnd desc = emit_descriptor(L, p->shared.tile->index, c->lead, c->stride, c->swizzle);
-    IrOp *op = emit_new(L, IR_TC_CP);
-    emit_if(op, guard);
+    IrOp *op = emit_when(L, IR_TC_CP, guard);
     ir_ref(L->a, op, IRK_SHAPE, IRA_WORD, c->shape);
     ir_ref(L->a, op, IRK_FORMAT, IRA_WORD, c->format);
     put_buf(L, op, IRK_SRC, p->shared.tile->index, from_slot, from);
@@ -159,8 +158,7 @@ void tmem_emit(Lower *L, const TmemPlan *p, Opnd from_slot, Opnd from, Opnd guar
 {
     Opnd slot = tensor_slot(L, &p->tensor), along = tensor_along(L, p);
     if (p->piece == NULL) {
-        IrOp *op = emit_new(L, IR_TC_SHIFT);
-        emit_if(op, guard);
+        IrOp *op = emit_when(L, IR_TC_SHIFT, guard);
         put_buf(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at));
         ir_imm(L->a, op, IRK_N, p->n);
         put_along(L, op, along);
@@ -173,8 +171,7 @@ void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Op
 {
     bool out = p->tensor.mv->kind == MOVE_TMEM_LD;
     Opnd place = opnd_imm(p->at), number = tensor_slot(L, &p->tensor), along = tensor_along(L, p);
-    IrOp *op = emit_new(L, out ? IR_TC_LD : IR_TC_ST);
-    emit_if(op, guard);
+    IrOp *op = emit_when(L, out ? IR_TC_LD : IR_TC_ST, guard);
     ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     put_buf(L, op, IRK_SRC, out ? p->tensor.tile->index : p->shared.tile->index, out ? number : slot, out ? place : at);
     put_buf(L, op, IRK_DST, out ? p->shared.tile->index : p->tensor.tile->index, out ? slot : number, out ? at : place);

@@ -70,8 +70,7 @@ Between between_values(Lower *L, const PStmt *st, MoveInfo *from, MoveInfo *to)
 void between_work(Lower *L, const Between *b, uint32_t plan, int64_t zeros)
 {
     Opnd v = b->st->move->value_sx ? value(L, b->st, b->to) : opnd_imm(0);
-    IrOp *op = emit_new(L, zeros ? IR_ST_BULK : b->from ? IR_THR_COPY : IR_THR_FILL);
-    emit_if(op, L->guard);
+    IrOp *op = emit_when(L, zeros ? IR_ST_BULK : b->from ? IR_THR_COPY : IR_THR_FILL, L->guard);
     if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     if (b->from) put_buf(L, op, IRK_SRC, b->from->tile->index, b->from_slot, b->from_at);
     put_buf(L, op, IRK_DST, b->to->tile->index, b->to_slot, b->to_at);
@@ -84,8 +83,7 @@ void between_work(Lower *L, const Between *b, uint32_t plan, int64_t zeros)
 static void copy(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot)
 {
     int rop = b->st->move->reduce;
-    IrOp *op = emit_new(L, rop >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-    emit_if(op, L->guard);
+    IrOp *op = emit_when(L, rop >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER, L->guard);
     if (rop >= 0) {
         ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
         ir_ref(L->a, op, IRK_ELEM, IRA_WORD, b->to->tile->type);
@@ -101,8 +99,7 @@ static void fill(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot, Opnd v
 {
     int rop = b->st->move->reduce;
     Opnd at = emit_op(L, IR_ADD, IR_I32, b->to_at, far);
-    IrOp *op = emit_new(L, rop >= 0 ? IR_RED_ASYNC : IR_ST_FILL);
-    emit_if(op, L->guard);
+    IrOp *op = emit_when(L, rop >= 0 ? IR_RED_ASYNC : IR_ST_FILL, L->guard);
     if (rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_ELEM, IRA_WORD, b->to->tile->type);
     put_opnd(L, op, IRK_A, v);

@@ -25,20 +25,12 @@ static void store_id(Lower *L, const Ring *r, Opnd id)
     put_opnd(L, op, IRK_A, id);
 }
 
-/* The team's first CTA alone does it. */
-static IrOp *by_leader(Lower *L, IrOpcode code)
-{
-    Opnd leader = ring_leader(L);
-    IrOp *op = emit_new(L, code);
-    emit_if(op, leader);
-    return op;
-}
-
-/* To every CTA of the team, its own among them. */
+/* By the team's first CTA, to every one of them. */
 static void send_id(Lower *L, const Ring *ring, Opnd id)
 {
+    Opnd leader = ring_leader(L);
     for (int r = 0; r < L->cluster_size; r++) {
-        IrOp *op = by_leader(L, IR_ST_ASYNC);
+        IrOp *op = emit_when(L, IR_ST_ASYNC, leader);
         put_opnd(L, op, IRK_A, id);
         put_buf(L, op, IRK_DST, ring->buf, ring_slot(ring), opnd_imm(0));
         put_bar(L, op, ring->full, ring_slot(ring));
@@ -142,7 +134,8 @@ static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
 static void ask(Lower *L, Pipe *p)
 {
     ring_acquire(L, p->ids);
-    IrOp *op = by_leader(L, IR_CLC_NEXT);
+    Opnd leader = ring_leader(L);
+    IrOp *op = emit_when(L, IR_CLC_NEXT, leader);
     put_buf(L, op, IRK_DST, p->ids->buf, ring_slot(p->ids), opnd_imm(0));
     put_bar(L, op, p->ids->full, ring_slot(p->ids));
 }

@@ -290,8 +290,7 @@ static Opnd one_of(Lower *L, uint32_t set)
 /* At the event that it is said by; BAR_NONE: a release. */
 static void arrive(Lower *L, const Ring *r, uint32_t bar, Opnd rank, Opnd guard)
 {
-    IrOp *op = emit_new(L, bar == BAR_NONE ? IR_RELEASE : IR_BAR_ARRIVE);
-    emit_if(op, guard);
+    IrOp *op = emit_when(L, bar == BAR_NONE ? IR_RELEASE : IR_BAR_ARRIVE, guard);
     if (bar == BAR_NONE) ir_ref(L->a, op, IRK_RING, IRA_RING, r->ir);
     else put_bar(L, op, bar, opnd_turn(r->ir));
     put_opnd(L, op, IRK_RANK, rank);

@@ -47,8 +47,7 @@ void ring_await(Lower *L, const Ring *r, uint32_t b, bool cluster)
 void ring_acquire(Lower *L, const Ring *r)
 {
     Opnd leader = r->handed ? ring_leader(L) : opnd_imm(1);
-    IrOp *op = emit_new(L, IR_ACQUIRE);
-    emit_if(op, leader);
+    IrOp *op = emit_when(L, IR_ACQUIRE, leader);
     put_ring(L, op, r);
     if (r->empty == BAR_NONE) return;
     if (from_others(L, r)) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
