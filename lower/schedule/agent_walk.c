@@ -165,7 +165,7 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     uint32_t around = conditions_open(L, st->value, !other);
     statements(L, other ? &st->other : &st->body, NULL);
     L->scalars->conditions.n = around;
-    around_leave(L);
+    L->sync->around.n--;
     s->open = open;
     L->sync->guard = sync;
     L->guard = outer;
@@ -413,9 +413,4 @@ void walk_block(Lower *L, const PBlock *b)
     for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){0};
     statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
-}
-
-void walk_body(Lower *L)
-{
-    walk_block(L, &L->k->body);
 }

@@ -42,11 +42,6 @@ void around_enter(Lower *L, const PStmt *branch, bool other, bool followed)
     vec_push(L->a, &s->around, a);
 }
 
-void around_leave(Lower *L)
-{
-    L->sync->around.n--;
-}
-
 bool left_out_at(const Lower *L, int rank)
 {
     bool out = false;

@@ -24,7 +24,6 @@ void cluster_may(Lower *L, const Sx *cond, uint16_t *may, uint16_t *may_not);
 bool cluster_decides(Lower *L, const Sx *cond); /* the rank says of each which it is */
 
 void around_enter(Lower *L, const PStmt *branch, bool other, bool followed);
-void around_leave(Lower *L);
 
 /* multicast (mask): to whom, from each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
 bool mask_plan(Lower *L, MoveInfo *mi);

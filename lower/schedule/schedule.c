@@ -22,7 +22,7 @@ void schedule_plan(Lower *L)
     sched_as(L, AG_NONE);
     L->values->no_hoist = true;
     scope_open(L);
-    walk_body(L);
+    walk_block(L, &L->k->body);
     scope_close(L);
     L->values->no_hoist = false;
     L->stmt = NULL;
@@ -144,7 +144,7 @@ static void tree(Lower *L)
     L->scalars->epoch++;
     scope_open(L);
     FOR_AGENTS(L, a) device_role(L);
-    walk_body(L);
+    walk_block(L, &L->k->body);
     FOR_AGENTS(L, a)
         if (s->now->unread) emit_grp_wait(L, 0, IRH_READ);
     scope_close(L);

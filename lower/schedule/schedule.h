@@ -114,8 +114,7 @@ void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NON
 #define FOR_AGENTS_APART(L, a)                                                                                         \
     for (unsigned a = AG_LOAD, all_ = (L)->sched->active; a < AG_COUNT || ((L)->sched->active = (uint8_t)all_, false); a++) \
         if (all_ >> a & 1 && ((L)->sched->active = (uint8_t)(1u << a), true))
-void walk_body(Lower *L);                   /* the whole program */
-void walk_block(Lower *L, const PBlock *b); /* .. or a role of the source */
+void walk_block(Lower *L, const PBlock *b); /* the whole program, or a role of the source */
 void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
 void walk_loop(Lower *L, const PStmt *st, Pipe *p); /* a `for`, or (p) a pipeline that is not dealt */
 /* The body of a loop; p: of a pipeline, or NULL. part: of a batch, around which the slots are taken and given back; or NULL. */

@@ -175,7 +175,7 @@ void sync_wait(Lower *L, const PStmt *st)
     put_opnd(L, op, IRK_PHASE, parity);
     if (e->far) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     if (e->generic) emit_fence(L, IRS_CLUSTER);
-    role_tensor_fence(L, IRD_AFTER);
+    if (L->sched->tensor) tmem_fence(L, IRD_AFTER);
     L->sched->now->waited = true;
     counts_note(L, b->index, slot, true, NULL);
     close_commits(L, b, k);
@@ -190,7 +190,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     if (!explicit_slot(L, b, st->value, &k, &slot)) return;
     Opnd rank = st->peer ? value_low(L, st->peer) : opnd_imm(0);
     agent_arrive_sync(L);
-    role_tensor_fence(L, IRD_BEFORE);
+    if (L->sched->tensor) tmem_fence(L, IRD_BEFORE);
     IrOp *op = emit_at(L, IR_BAR_ARRIVE, b->index, slot);
     emit_if(op, L->sync->guard);
     if (st->peer) put_opnd(L, op, IRK_RANK, rank);

@@ -8,11 +8,6 @@
 
 /* ---- roles ---- */
 
-void role_tensor_fence(Lower *L, IrOrder o)
-{
-    if (L->sched->tensor) tmem_fence(L, o);
-}
-
 /* Stores of the turn before may still read their tiles; their groups are the youngest. */
 void written_turn(Lower *L, const PStmt *loop)
 {

@@ -77,7 +77,6 @@ bool written_plan(Lower *L, struct Planned *p); /* a copy from or to a tensor th
 bool written_arrive(Lower *L, const struct Planned *p, Opnd *slot);
 bool written_tmem(Lower *L, const PStmt *st);   /* by the tensor core; false after an error */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
-void role_tensor_fence(Lower *L, IrOrder o);    /* where the role at hand works on tensor memory */
 
 /* ---- order.c ---- */
 void written_order(Lower *L); /* when all moves are planned: which of them wait for stores */

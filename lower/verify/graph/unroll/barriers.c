@@ -275,7 +275,7 @@ static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
                     "this may look at barrier %s before the last phase but one is over, and pass too early",
                     verify_bar_name(v, slot));
     }
-    if (p) event_after(v, p->clock);
+    if (p) verify_clock_join(v, v->now->clock, p->clock);
     EventId e = event_new(v, op);
     if (p == NULL) {
         vec_push(&v->run, &v->bars[slot].early, e);

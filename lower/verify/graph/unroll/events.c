@@ -59,11 +59,6 @@ EventId event_burst(Verifier *v, uint32_t op)
     return t->burst;
 }
 
-void event_after(Verifier *v, const uint32_t *clock)
-{
-    verify_clock_join(v, v->now->clock, clock);
-}
-
 /* Only who has waited for a phase knows that it is over. */
 bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock)
 {

@@ -39,7 +39,7 @@ static void meet(Verifier *v, uint32_t op, Meeting meeting)
     if (s->arrived < s->members) return;
     t->at[meeting] = 0;
     t->block = RUNS;
-    event_after(v, s->clock);
+    verify_clock_join(v, v->now->clock, s->clock);
     event_new(v, op);
 }
 

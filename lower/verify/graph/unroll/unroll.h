@@ -51,7 +51,6 @@ Frame *block_push(Verifier *v, uint32_t op); /* v->now enters a block */
 /* ---- events.c ---- */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
 EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last one if that was a copy, too */
-void event_after(Verifier *v, const uint32_t *clock); /* what v->now does next comes after all this */
 uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock);
 void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other);
 /* a, or the wait for p, is not after clock */
