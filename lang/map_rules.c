@@ -154,10 +154,12 @@ enum { SLICE_DIM = 1 };
 static int64_t rows_of(const MapDesc *d, int64_t halo)
 {
     const MapModeInfo *m = map_mode(d->mode);
-    int64_t rows = is_rows4(d) ? 4 : 1, pixels = m->pixels ? m->pixels : d->pixels, more = is_wide(d) ? times(m->halo_rows, halo) : 0, sum;
+    int64_t rows = 1, pixels = m->pixels ? m->pixels : d->pixels, more = is_wide(d) ? times(m->halo_rows, halo) : 0, sum;
     if (is_im2col(d)) return !map_known(pixels) || !map_known(more) ? MAP_UNKNOWN : add_s64(pixels, more, &sum) ? sum : INT64_MAX;
-    for (int i = 0; i < d->rank - 1 && !is_rows4(d); i++)
-        if (!box_slice(d) || i != SLICE_DIM) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
+    if (is_rows4(d)) return 4;
+    bool slices = box_slice(d) > 0;
+    for (int i = 0; i < d->rank - 1; i++)
+        if (!slices || i != SLICE_DIM) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
     return rows;
 }
 

@@ -82,7 +82,7 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
     return owner == 0 && op->guard.pred ? c->of_one[op->guard.pred - 1] : owner;
 }
 
-/* What the op makes of it is that thread's, too. True: so is a variable that was not before. */
+/* What the op makes of it is that thread's, too. True: so is a variable, of which what stands before it may not have known that. */
 static bool passes_on(Checker *c, const IrOp *op, uint32_t owner)
 {
     const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
@@ -90,7 +90,7 @@ static bool passes_on(Checker *c, const IrOp *op, uint32_t owner)
     if (owner && op->dst && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
     if (var == NULL || c->var_of_one[var->id] || !(owner || op->elect || (c->tree && op->agent))) return false;
     c->var_of_one[var->id] = c->body + 1;
-    return true;
+    return op->op == IR_SET;
 }
 
 /* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. A map is made by its whole warp.
@@ -102,7 +102,7 @@ static void check_owner(Checker *c, const IrOp *op, uint32_t owner)
     else if (!by_one(c, op) || !same_elected(c, owner - 1, c->body) || op->op == IR_MAP_SET) check_fail(c, "uses a value that only an elected thread has");
 }
 
-/* Follows what elected threads draw, load or make through values and variables. A value is defined in front of its uses, so only
+/* Follows what elected threads draw, load or make through values and variables. Both are defined in front of their uses, so only
  * what a variable is found to be behind them is told again, to those before it in a loop. */
 void check_owners(Checker *c)
 {

@@ -141,10 +141,11 @@ static bool of_launch(Domain *d, Poly p)
 Sum sum_of(Separation *s, const Row *r)
 {
     Domain *d = s->d;
-    Sum sum = {.n = 0};
+    Sum sum; /* large, as Separation is */
     Poly same[2], rest[2], c[2], left[2], lo[3], hi[3];
     for (int side = 0; side < 2; side++) split_same(s, r->start[side], &same[side], &rest[side]);
     Poly fixed = raw_sub(d, same[0], same[1]);
+    sum.n = 0;
     for (int i = 0; i < s->nnumbers && fixed.n; i++)
         if (s->number[i].same && s->number[i].has[0]) fixed = domain_with(d, fixed, s->number[i].atom, s->number[i].value[0]);
     for (int i = 0; i < s->nnumbers && rest[0].n + rest[1].n; i++) {
@@ -182,18 +183,19 @@ Poly reach_of(Separation *s, const Row *r, const Sum *sum, int part, bool behind
 
 /* Do x and y lie in different residues of a common modulus? `diff`: x.start - y.start with every part whose coefficients are multiples of
  * g left out. */
-static bool residues_apart(const Separation *s, int64_t g, int64_t diff, Poly xe, Poly ye)
+static bool residues_apart(Domain *d, const Runs *holds, int64_t g, int64_t diff, Poly xe, Poly ye)
 {
     if (g < 2) return false;
     diff -= floor_div_by(diff, g) * g;
-    return at_most(s, ye, poly_const(s->d, diff)) && at_most(s, raw_plus(s->d, xe, diff), poly_const(s->d, g));
+    return prove_ge0_where(d, holds, raw_sub(d, poly_const(d, diff), ye), PROOF_STEPS) &&
+           prove_ge0_where(d, holds, raw_sub(d, poly_const(d, g - diff), xe), PROOF_STEPS);
 }
 
 static bool row_never(Separation *s, const Row *r, const Sum *sum)
 {
     int64_t g = poly_content(sum->fixed, false);
     for (int i = 0; i < sum->n; i++) g = gcd_s64(g, sum->part[i].content);
-    if (!sum->fixed.bad && residues_apart(s, g, poly_constant_term(sum->fixed), r->extent[0], r->extent[1])) return true;
+    if (!sum->fixed.bad && residues_apart(s->d, &s->runs, g, poly_constant_term(sum->fixed), r->extent[0], r->extent[1])) return true;
     return at_most(s, reach_of(s, r, sum, -1, false), POLY_ZERO) || at_most(s, reach_of(s, r, sum, -1, true), POLY_ZERO);
 }
 
@@ -283,13 +285,16 @@ static void loops_run(Separation *s)
 
 bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
 {
-    Separation *s = arena_new(a, Separation);
+    Separation all, *s = &all; /* large: what is not in use yet has no value */
     DomAxis tied[DOM_AXES_MAX];
     int ntied = 0;
     if (p->nteam == 0) return true;
     s->d = d;
     s->a = a;
     s->pair = p;
+    s->nrows = s->naxes = s->nnumbers = 0;
+    s->runs.n = 0;
+    s->never = false;
     loops_run(s);
     rows_add(s, p->axis, p->naxes);
     basis_find(s);
@@ -323,7 +328,7 @@ bool domain_apart(Domain *d, const DomPair *p)
         Poly diff = poly_sub(d, x->start[0], x->start[1]);
         if (prove_ge0_where(d, &holds, raw_sub(d, diff, be), PROOF_STEPS)) return true;
         if (prove_ge0_where(d, &holds, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
-        if (residues_apart(&(Separation){.d = d}, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
+        if (residues_apart(d, &holds, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
     }
     return false;
 }

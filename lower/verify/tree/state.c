@@ -127,15 +127,17 @@ void state_begin(States *p, State *s, uint32_t ring)
 static uint64_t generation_meet(Generation g, Generation o)
 {
     uint64_t more = 0;
-    uint8_t *x = few_of(g, 0);
-    const uint8_t *y = few_of(o, 0);
     for (uint32_t i = 0; i < g.r->at_bytes; i++) {
         more |= o.w[i] & ~g.w[i];
         g.w[i] |= o.w[i];
     }
-    for (size_t i = 0; i < (g.r->size - g.r->at_bytes) * sizeof *g.w; i++) {
-        more |= y[i] > x[i];
-        if (y[i] > x[i]) x[i] = y[i];
+    for (uint32_t i = g.r->at_bytes; i < g.r->size; i++) {
+        uint8_t *x = (uint8_t *)&g.w[i];
+        const uint8_t *y = (const uint8_t *)&o.w[i];
+        for (size_t k = 0; k < sizeof *g.w && g.w[i] != o.w[i]; k++) {
+            more |= y[k] > x[k];
+            if (y[k] > x[k]) x[k] = y[k];
+        }
     }
     return more;
 }
