@@ -64,7 +64,8 @@ static void stages(Run *r, Compilation *c, const char *path, const char *text, s
         r->t[FRONT] += lap(&last);
         IrKernel *k = p ? lower_kernel(c, p, NULL) : NULL;
         r->t[LOWER] += lap(&last);
-        if (k == NULL || !ir_verify(c->scratch, c->diags, k, NULL, NULL)) break;
+        if (k == NULL || !ir_verify(c->proof, c->diags, k, NULL, NULL)) break;
+        arena_free(c->proof); /* as the compiler does */
         r->t[VERIFY] += lap(&last);
         ptx_kernel(w, k);
         r->t[PTX] += lap(&last);
@@ -84,7 +85,7 @@ static Run once(const char *path, const char *text, size_t n)
 {
     jmp_buf fail;
     Mem mem = {.fail = &fail};
-    Arena arena, scratch;
+    Arena arena, scratch, proof;
     Sources sources;
     Diags diags;
     Run r;
@@ -92,11 +93,13 @@ static Run once(const char *path, const char *text, size_t n)
     if (setjmp(fail)) abort();
     arena_init(&arena, &mem);
     arena_init(&scratch, &mem);
+    arena_init(&proof, &mem);
     sources_init(&sources, &arena);
     diags_init(&diags, &arena, &sources);
     Compilation c = {
-        .arena = &arena, .scratch = &scratch, .names = names_new(&arena), .sources = &sources, .diags = &diags};
+        .arena = &arena, .scratch = &scratch, .proof = &proof, .names = names_new(&arena), .sources = &sources, .diags = &diags};
     stages(&r, &c, path, text, n);
+    arena_free(&proof);
     arena_free(&scratch);
     arena_free(&arena);
     return r;

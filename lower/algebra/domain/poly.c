@@ -118,13 +118,10 @@ int64_t poly_content(Poly p, bool with_constant)
     return g;
 }
 
-static Poly poly_keep(Domain *d, const Term *t, uint32_t n)
+/* Room for terms that are written at once. */
+static Term *room_for(Domain *d, uint32_t terms)
 {
-    if (n > TERMS_MAX) return POLY_BAD;
-    if (n == 0) return POLY_ZERO;
-    Term *copy = arena_array(d->arena, Term, n);
-    memcpy(copy, t, n * sizeof *copy);
-    return (Poly){copy, n, false};
+    return arena_grow(d->arena, NULL, 0, terms * sizeof(Term));
 }
 
 /* a + sign * b */
@@ -133,7 +130,7 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
     if (a.bad || b.bad) return POLY_BAD;
     if (b.n == 0) return a;
     if (a.n == 0 && sign > 0) return b;
-    Term sum[2 * TERMS_MAX];
+    Term *sum = room_for(d, a.n + b.n);
     uint32_t n = 0, i = 0, j = 0;
     while (i < a.n || j < b.n) {
         int c = i == a.n ? 1 : j == b.n ? -1 : mono_cmp(&a.terms[i], &b.terms[j]);
@@ -147,7 +144,9 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
         if (!coef_fits(sum[n].coef)) return POLY_BAD;
         if (sum[n].coef) n++;
     }
-    return poly_keep(d, sum, n);
+    if (n > TERMS_MAX) return POLY_BAD;
+    sum = arena_grow(d->arena, sum, (a.n + b.n) * sizeof *sum, n * sizeof *sum); /* it has become shorter */
+    return n ? (Poly){sum, n, false} : POLY_ZERO;
 }
 
 Poly raw_add(Domain *d, Poly a, Poly b)
@@ -165,7 +164,7 @@ Poly raw_scale(Domain *d, Poly a, int64_t k)
     if (a.bad || !coef_fits(k)) return POLY_BAD;
     if (k == 1) return a;
     if (k == 0 || a.n == 0) return POLY_ZERO;
-    Term *t = arena_array(d->arena, Term, a.n);
+    Term *t = room_for(d, a.n);
     for (uint32_t i = 0; i < a.n; i++) {
         t[i] = a.terms[i];
         if (!mul_s64(a.terms[i].coef, k, &t[i].coef) || !coef_fits(t[i].coef)) return POLY_BAD;
@@ -190,7 +189,7 @@ Poly raw_mul_term(Domain *d, Poly a, const Term *t)
 {
     if (t->natoms == 0) return raw_scale(d, a, t->coef);
     if (a.bad) return POLY_BAD;
-    Term *out = arena_array(d->arena, Term, a.n);
+    Term *out = room_for(d, a.n);
     for (uint32_t i = 0; i < a.n; i++) {
         const Term *s = &a.terms[i];
         if (!mul_s64(s->coef, t->coef, &out[i].coef) || !coef_fits(out[i].coef)) return POLY_BAD;
@@ -240,31 +239,42 @@ Poly poly_mul(Domain *d, Poly a, Poly b)
     return raw_mul(d, poly_now(d, a), poly_now(d, b));
 }
 
+/* Where it stands in the monomial; natoms: nowhere. */
+static uint8_t atom_in(const Term *t, Atom x)
+{
+    uint8_t k = 0;
+    while (k < t->natoms && t->atoms[k] != x) k++;
+    return k;
+}
+
 void poly_split(Domain *d, Poly p, Atom x, Poly *coef, Poly *rest)
 {
-    Term in[TERMS_MAX], out[TERMS_MAX];
-    uint32_t n = 0, m = 0;
+    uint32_t n = 0, left = 0;
+    for (uint32_t i = 0; i < p.n; i++) n += atom_in(&p.terms[i], x) < p.terms[i].natoms;
+    *coef = POLY_ZERO;
+    *rest = p.bad ? POLY_ZERO : p;
+    if (n == 0) return;
+    Term *in = room_for(d, p.n), *out = in + n;
+    *coef = (Poly){in, n, false};
+    *rest = n < p.n ? (Poly){out, p.n - n, false} : POLY_ZERO;
     for (uint32_t i = 0; i < p.n; i++) {
         const Term *t = &p.terms[i];
-        uint8_t k = 0;
-        while (k < t->natoms && t->atoms[k] != x) k++;
+        uint8_t k = atom_in(t, x);
         if (k == t->natoms) {
-            out[m++] = *t;
+            out[left++] = *t;
             continue;
         }
-        in[n] = (Term){t->coef, (uint8_t)(t->natoms - 1), NULL};
+        *in = (Term){t->coef, (uint8_t)(t->natoms - 1), NULL};
         if (t->natoms > 1) {
             Atom *less = arena_array(d->arena, Atom, t->natoms - 1u);
             for (uint8_t i2 = 0, j = 0; i2 < t->natoms; i2++) {
                 if (i2 != k) less[j++] = t->atoms[i2];
             }
-            in[n].atoms = less;
+            in->atoms = less;
         }
-        n++;
+        in++;
     }
     /* Dividing by one atom keeps the order, which multiplication keeps. */
-    *coef = poly_keep(d, in, n);
-    *rest = poly_keep(d, out, m);
 }
 
 bool poly_exact(Domain *d, Poly a, Poly b, Poly *quotient)

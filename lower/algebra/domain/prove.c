@@ -273,7 +273,8 @@ static bool ge0(Proof *pf, Poly p)
 
 bool prove_ge0(Domain *d, Poly p, uint32_t steps)
 {
-    return prove_ge0_where(d, &(Runs){.n = 0}, p, steps);
+    static const Runs none;
+    return prove_ge0_where(d, &none, p, steps);
 }
 
 bool prove_ge0_where(Domain *d, const Runs *runs, Poly p, uint32_t steps)

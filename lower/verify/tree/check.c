@@ -546,7 +546,9 @@ static bool walk(Check *c, bool brief)
 bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
 {
     Check *c = arena_new(a, Check);
-    *c = (Check){.fault = fault, .without = without, .at = UINT32_MAX};
+    c->fault = fault;
+    c->without = without;
+    c->at = UINT32_MAX;
     *fault = (TreeFault){0};
     if (!tree_facts(a, k, &c->f)) {
         *fault = (TreeFault){TREE_FORM, &k->tree.ops.v[c->f.wrong_op], NULL, c->f.wrong, false};

@@ -120,12 +120,12 @@ bool tree_slot(const TreeFacts *f, TreeAccess *x, IrKey key)
     return true;
 }
 
-void tree_access_add(TreeFacts *f, TreeAccess x, uint32_t set)
+void tree_access_add(TreeFacts *f, TreeAccess *x, uint32_t set)
 {
-    if (is_copy(&x) && !x.generic) f->ring[x.ring].has_copies = true;
+    if (is_copy(x) && !x->generic) f->ring[x->ring].has_copies = true;
     for (uint32_t at = 0; at < f->ctas; at++) {
-        x.at = (uint8_t)at;
-        if (set >> at & 1) vec_push(f->a, &f->access, x);
+        x->at = (uint8_t)at;
+        if (set >> at & 1) vec_push(f->a, &f->access, *x);
     }
 }
 
@@ -142,7 +142,7 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
     if (how == TO_EVENT && write) x.astray = !tree_reach(f, op, rank, &set);
-    tree_access_add(f, x, x.astray ? UINT32_MAX : set);
+    tree_access_add(f, &x, x.astray ? UINT32_MAX : set);
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
@@ -160,7 +160,7 @@ static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
     x.ring = at->ring - 1;
     x.buf = UINT32_MAX;
     if (how == OF_ARRIVAL) x.event = at->event;
-    tree_access_add(f, x, set);
+    tree_access_add(f, &x, set);
 }
 
 /* A copy from ring to ring: its destinations stand behind its source. */
@@ -314,7 +314,11 @@ static void rings(TreeFacts *f)
     uint32_t n = k->rings.n;
     f->ring = arena_array(f->a, TreeRing, n + k->bufs.n);
     f->tensor_ring = arena_array(f->a, uint32_t, k->bufs.n);
-    for (uint32_t i = 0; i < n; i++) f->ring[i] = (TreeRing){.name = k->rings.v[i].name, .slots = k->rings.v[i].slots, .bare = k->pair};
+    for (uint32_t i = 0; i < n; i++) {
+        f->ring[i].name = k->rings.v[i].name;
+        f->ring[i].slots = k->rings.v[i].slots;
+        f->ring[i].bare = k->pair;
+    }
     for (uint32_t b = 0; b < k->bufs.n; b++) {
         if (k->bufs.v[b].ring && k->bufs.v[b].ring <= n) f->ring[k->bufs.v[b].ring - 1].bare = false;
         if (k->bufs.v[b].lanes == 0) continue;
@@ -410,7 +414,13 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
-    *f = (TreeFacts){.a = a, .domain = domain_new(a), .k = k, .tree = &k->tree, .ops = k->tree.ops.v, .asked = arena_new(a, TreeAsked), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    f->a = a;
+    f->domain = domain_new(a);
+    f->k = k;
+    f->tree = &k->tree;
+    f->ops = k->tree.ops.v;
+    f->asked = arena_new(a, TreeAsked);
+    f->ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
     rings(f);
     if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);

@@ -234,12 +234,12 @@ bool tree_surely(const TreeFacts *f, uint32_t op, uint32_t block);
 /* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
 uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 
-bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
+bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* f is zeroed; false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
 TreeAccess tree_access(const TreeFacts *f, uint32_t op, uint32_t rank, AccessHow how, bool write); /* by its agent in the CTA of that rank */
 bool tree_slot(const TreeFacts *f, TreeAccess *x, IrKey key); /* to that slot of a ring; false: it is none */
-void tree_access_add(TreeFacts *f, TreeAccess x, uint32_t set); /* one at each CTA of the set */
+void tree_access_add(TreeFacts *f, TreeAccess *x, uint32_t set); /* one at each CTA of the set */
 
 /* ---- tensor_memory.c ---- */
 void tree_commits(TreeFacts *f);

@@ -19,8 +19,10 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
     *marks(g) = (Marks){.held = r->releases, .busy = r->used};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
-    for (uint32_t i = 0; i < agents * r->ctas * KNOWERS; i++)
-        for (uint32_t b = FACTS; b < r->base; b++) set_add(unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS)), b);
+    for (uint32_t i = 0; i < agents * r->ctas * KNOWERS; i++) {
+        Set u = unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS));
+        for (uint32_t b = FACTS; b < r->base; b++) set_add(u, b);
+    }
     memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
     for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
     for (uint32_t e = 0; e <= r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);

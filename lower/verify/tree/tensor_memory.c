@@ -84,7 +84,7 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     x.lost = !is_multiple(f, along, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width;
     x.lost |= number.lo < 0 || number.hi >= b->slots;
     x.place = (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = width};
-    tree_access_add(f, x, set);
+    tree_access_add(f, &x, set);
 }
 
 /* From the first byte to behind the last that it reads in any turn of the loops around, where each turn says where it begins. */
@@ -120,7 +120,7 @@ static void add_source(TreeFacts *f, uint32_t i, uint32_t rank, uint32_t set)
     else x.whole = true; /* somewhere from there on */
     x.lost = x.whole && !is_multiple(f, byte, TMEM_CHUNK);
     x.place = (TreePlace){.byte = byte, .first = r.lo, .size = r.hi - r.lo};
-    tree_access_add(f, x, set);
+    tree_access_add(f, &x, set);
 }
 
 void tree_tensor(TreeFacts *f, uint32_t i, uint32_t rank)
