@@ -12,7 +12,6 @@ typedef struct IrOperand {
     uint8_t arg;  /* IrArgKind; IRA_VAL: a value, or an immediate where it is no IR_PRED */
     uint8_t type; /* of IRA_VAL: IrType, or as above; IR_NONE: any integer */
     bool list, optional;
-    const char *before; /* NULL: as keys.def has it */
 } IrOperand;
 typedef struct IrSignature {
     uint8_t n;
