@@ -1,6 +1,6 @@
 #!/bin/bash
 # bench/verify_cost.sh BIN [LIMIT]: what verification costs, for every program of examples/, bench/tile/ and tests/golden/, with
-# the programs in BIN (build/release/bin): a row each, the longest first. CPU milliseconds of verification (the least of three
+# the programs in BIN (build/release/bin): a row each, the longest first. Milliseconds of verification (the least of three
 # passes over all programs, 31 in-process runs in each, since other machines on the same host slow this one down for seconds;
 # "-": stage_bench can't compile it) and user milliseconds of `tilecc --emit=ptx` (the least of 5 processes). With a LIMIT the
 # exit code is 1 if verification of a program takes longer.
