@@ -10,21 +10,64 @@ static void know(Lower *L, TensorAccess *a, Poly number, Poly value)
     if (known && a->known.n < KNOWN_MAX) vec_push(L->a, &a->known, ((Known){number, value}));
 }
 
-/* least <= number <= most (bad: nothing is said): it may have one value left. */
-static void know_between(Lower *L, TensorAccess *a, Poly number, Poly least, Poly most)
+typedef struct Range { /* least <= number <= most, by the conditions so far (bad: nothing is said) */
+    Poly number, least, most;
+    bool raised; /* least is no more what it is by itself */
+} Range;
+typedef struct Ranges {
+    Range v[KNOWN_MAX];
+    struct Unequal {
+        Range *range;
+        Poly value;
+    } unequal[KNOWN_MAX];
+    int n, nunequal;
+} Ranges;
+
+static Range *range_of(Lower *L, Ranges *all, Poly number)
 {
-    Poly lo, hi;
-    if (poly_same(least, most)) know(L, a, number, least);
-    else if (domain_min(L->d, number, &lo) && domain_le(L->d, most, lo)) know(L, a, number, lo);
-    else if (domain_max(L->d, number, &hi) && domain_le(L->d, hi, least)) know(L, a, number, hi);
+    for (int i = 0; i < all->n; i++)
+        if (poly_same(all->v[i].number, number)) return &all->v[i];
+    if (all->n == KNOWN_MAX || number.n == 0 || number.bad) return NULL;
+    Range *r = &all->v[all->n++];
+    *r = (Range){.number = number};
+    r->least.bad = !domain_min(L->d, number, &r->least);
+    r->most.bad = !domain_max(L->d, number, &r->most);
+    return r;
+}
+
+static void raise_least(Range *r, Poly least)
+{
+    r->least = least;
+    r->raised = true;
+}
+
+/* Ends that are not among the values are none: of 0 .. 2 without 0 and 1 one value is left. */
+static bool cut_end(Lower *L, const struct Unequal *u)
+{
+    Range *r = u->range;
+    if (domain_eq(L->d, u->value, r->least)) raise_least(r, poly_add(L->d, r->least, poly_const(L->d, 1)));
+    else if (domain_eq(L->d, u->value, r->most)) r->most = poly_sub(L->d, r->most, poly_const(L->d, 1));
+    else return false;
+    return true;
+}
+
+static void know_ranges(Lower *L, TensorAccess *a, Ranges *all)
+{
+    for (bool cut = true; cut;) {
+        cut = false;
+        for (int i = 0; i < all->nunequal; i++) cut |= cut_end(L, &all->unequal[i]);
+    }
+    for (int i = 0; i < all->n; i++)
+        if (domain_le(L->d, all->v[i].most, all->v[i].least))
+            know(L, a, all->v[i].number, all->v[i].raised ? all->v[i].most : all->v[i].least);
 }
 
 /* Of x - y as a number that moves, and what a launch knows. What variables held where the condition stands nobody knows here. */
-static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
+static void know_condition(Lower *L, TensorAccess *a, Ranges *all, const Condition *c)
 {
     Domain *d = L->d;
     if (c->b == NULL || (scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
-    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), one = poly_const(d, 1), bad = {.bad = true}, number, value, lo, hi;
+    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), number, value;
     bool less = domain_lt(d, x, y), more = domain_lt(d, y, poly_add(d, x, poly_const(d, c->less))), down;
     a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(d, x, y);
     domain_split(d, poly_sub(d, x, y), DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, &number, &value);
@@ -34,10 +77,17 @@ static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
     if (c->kind == COND_ORDER && number.n && !number.bad && a->holds.n < KNOWN_MAX)
         vec_push(L->a, &a->holds, poly_sub(d, poly_sub(d, y, x), poly_const(d, c->less)));
     if (c->kind == COND_EQUAL) know(L, a, number, value);
-    else if (c->kind == COND_ORDER && down) know_between(L, a, number, poly_add(d, value, poly_const(d, c->less)), bad);
-    else if (c->kind == COND_ORDER) know_between(L, a, number, bad, poly_sub(d, value, poly_const(d, c->less)));
-    else if (domain_min(d, number, &lo) && domain_eq(d, value, lo)) know_between(L, a, number, poly_add(d, lo, one), bad);
-    else if (domain_max(d, number, &hi) && domain_eq(d, value, hi)) know_between(L, a, number, bad, poly_sub(d, hi, one));
+    Range *r = c->kind == COND_EQUAL ? NULL : range_of(L, all, number);
+    if (r == NULL) return;
+    if (c->kind == COND_UNEQUAL && all->nunequal < KNOWN_MAX) {
+        all->unequal[all->nunequal++] = (struct Unequal){r, value};
+    } else if (c->kind == COND_ORDER && down) {
+        value = poly_add(d, value, poly_const(d, c->less));
+        if (r->least.bad || domain_le(d, r->least, value)) raise_least(r, value);
+    } else if (c->kind == COND_ORDER) {
+        value = poly_sub(d, value, poly_const(d, c->less));
+        if (r->most.bad || domain_le(d, value, r->most)) r->most = value;
+    }
 }
 
 /* ---- accesses ---- */
@@ -53,7 +103,9 @@ TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
     memcpy(a->team, s->team, sizeof a->team);
     for (uint32_t i = 0; i < s->open_loops.n; i++) vec_push(L->a, &a->loops, s->open_loops.v[i]);
     a->common = a->loops.n;
-    for (uint32_t i = 0; i < s->conditions.n; i++) know_condition(L, a, &s->conditions.v[i]);
+    Ranges ranges = {.n = 0};
+    for (uint32_t i = 0; i < s->conditions.n; i++) know_condition(L, a, &ranges, &s->conditions.v[i]);
+    know_ranges(L, a, &ranges);
     axes_of(L, a);
     return a;
 }
