@@ -212,6 +212,13 @@ def test_empty():
         assert y.shape == shape, (y.shape, shape)
 
 
+def test_bool():
+    m = some((20, 64), np.uint8) % 2 == 0
+    equal(std.fill(np.zeros(64, bool), 2).view(np.uint8), np.ones(64, np.uint8))  # as NumPy
+    equal(std.convert(m, np.float32), m.astype(np.float32))
+    equal(std.flip(m), m[::-1])
+
+
 def test_errors():
     x = some((20, 63))
     for kind, words, f in (
@@ -220,6 +227,9 @@ def test_errors():
         (ValueError, "innermost stride", lambda: std.copy(some((20, 64))[:, ::2])),
         (ValueError, "no dimension 2 of 2", lambda: std.concat([x], 2)),
         (ValueError, "no dimension -3 of 2", lambda: std.split(x, (0, 64), -3)),
+        (ValueError, "no dimension 3 of 2", lambda: std.flip(x, 3)),
+        (ValueError, "no dimension 2 of 2", lambda: std.roll(x, 1, 2)),
+        (TypeError, "a dimension is an integer, not (0, 1)", lambda: std.flip(x, (0, 1))),
         (ValueError, "differ elsewhere", lambda: std.concat([x, x[:, :3]])),
         (ValueError, "a matrix is wanted", lambda: std.gather(some(64), np.zeros(3, np.int32))),
         (ValueError, "a matrix is wanted", lambda: std.pad(some(64))),
@@ -237,6 +247,10 @@ def test_errors():
         (ValueError, "do not go with", lambda: std.merge_qkv(*(some((1, h, 4, 8)) for h in (2, 1, 2)))),
         (ValueError, "at most 64 rows", lambda: std.unpermute(some((3, 64)), np.zeros((2, 65), np.int32))),
         (ValueError, "not contiguous", lambda: std.fill(x[:, :32], 1)),
+        (TypeError, "bool is no number type", lambda: std.convert(x, bool)),
+        (AttributeError, "std.gather(table=float32[20, 63], idx=[0, 1]): 'list' object", lambda: std.gather(x, [0, 1])),
+        (ZeroDivisionError, "std.deinterleave(x=float32[20, 63], k=0)", lambda: std.deinterleave(x, 0)),
+        (ValueError, "required argument is not a float", lambda: std.fill(x, "1")),
         (TypeError, "convert does that", lambda: std.copy(x, out=np.empty((20, 63), np.int32))),
     ):
         all_tests.raises(kind, words, f)

@@ -23,7 +23,7 @@ def public(f):
             again = state.again
             y = NotImplemented if again is None else again(name, arguments, keywords, None)
             return remembered(torch, f, arguments, keywords) if y is NotImplemented else y
-        except (Error, TypeError, ValueError) as e:
+        except (Error, TypeError, ValueError, AttributeError, ArithmeticError) as e:
             _begin_with_call(e, name, {**dict(zip(names, arguments)), **keywords})
             raise
 

@@ -201,6 +201,8 @@ def copy(x, out=None):
 
 
 def _dimension(dim, rank):
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"a dimension is an integer, not {dim!r}")
     if not -rank <= dim < rank:
         raise ValueError(f"there is no dimension {dim} of {rank}")
     return dim % rank
@@ -268,8 +270,14 @@ def split(x, sizes, dim=0):
     return out
 
 
+def _is_bool(x):
+    return str(x.dtype).rpartition(".")[2] == "bool"
+
+
 def _pattern(x, value):
     """x and value, or the same elements as integers with the bits of value: kernels are filled with whole numbers."""
+    if _is_bool(x):
+        value = bool(value)
     letters = {"f16": "eH", "bf16": "fI", "f32": "fI", "f64": "dQ"}.get(array(x).dtype)
     if letters is None:
         if value % 1:
@@ -277,7 +285,7 @@ def _pattern(x, value):
         return x, int(value)
     try:
         (bits,) = struct.unpack(letters[1], struct.pack(letters[0], value))
-    except OverflowError as e:
+    except (OverflowError, struct.error) as e:
         raise ValueError(str(e)) from None
     if array(x).dtype == "bf16":
         bits = bits + 0x7FFF + (bits >> 16 & 1) >> 16
@@ -351,6 +359,8 @@ def convert(x, dtype, saturate=False):
     """x in another number type of its package, rounded once, to nearest. An array of up to 2 dimensions."""
     y = _empty(x, x.shape, dtype)
     a, b = array(x), array(y)
+    if _is_bool(y):
+        raise TypeError("bool is no number type: x != 0 says which are true")
     if len(x.shape) > 2:
         raise ValueError("an array of more than 2 dimensions: reshape it")
     flat = len(x.shape) < 2
@@ -423,11 +433,11 @@ def unpermute(y, row, dtype=None):
 
 def roll(x, shift, dim=0):
     """out[(r + shift) mod R, :] = x[r, :], or along the other dimension."""
-    t = _rows(x)
+    t, dim = _rows(x), _dimension(dim, 2)
     y = _empty(x, x.shape)
     if 0 in x.shape:
         return y
-    if dim % 2:
+    if dim == 1:
         a, b = _bits(x), _bits(y)
         _kernel("rows", "roll_columns", T=array(a).dtype)(a, b, shift % x.shape[1])
         return y
@@ -442,8 +452,8 @@ def roll(x, shift, dim=0):
 
 def flip(x, dim=0):
     """The rows in the opposite order, or the columns."""
-    y = _empty(x, x.shape)
-    _launch(_kernel("rows", "flip_columns" if dim % 2 else "flip", T=_rows(x)), x, y)
+    t, y = _rows(x), _empty(x, x.shape)
+    _launch(_kernel("rows", "flip_columns" if _dimension(dim, 2) else "flip", T=t), x, y)
     return y
 
 
