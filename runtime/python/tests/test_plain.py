@@ -5,6 +5,7 @@ import ctypes
 import inspect
 import os
 import pickle
+import re
 import sys
 import tempfile
 import threading
@@ -70,7 +71,9 @@ def test_errors():
 
 def test_names():
     """Kernels, parameters, sizes and files by names that are words of Python, of the package, or no text."""
-    source = SOURCE.replace("copy<", "plan<").replace("src", "self").replace("M,", "lambda,").replace("N]", "in_]").replace("ceil(N", "ceil(in_")
+    source = SOURCE
+    for name, word in {"copy": "plan", "src": "self", "M": "lambda", "N": "class"}.items():
+        source = re.sub(rf"\b{name}\b", word, source)
     with tempfile.TemporaryDirectory() as folder:
         path = os.fsencode(folder) + b"/\xc3\xbc\xff.tile"
         with open(path, "w") as f:
@@ -192,6 +195,17 @@ def test_testing():
                 testing.check(path, "--device=sim")
             else:
                 all_tests.raises(AssertionError, "no kernel 'none'", lambda: testing.check(path, "--device=sim"))
+        library = os.path.join(folder, "of", "lib.tile")
+        for name in (library, os.path.join(folder, ".of", "lib.tile"), os.path.join(folder, ".copy.tile")):
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            with open(name, "w") as f:
+                f.write(SOURCE)
+        assert sorted(testing._files(folder)) == [path, library]
+        try:
+            import pytest
+        except ImportError:
+            return
+        all_tests.raises(pytest.skip.Exception, "expects nothing", lambda: testing.kernels(folder)(library))
 
 
 if __name__ == "__main__":

@@ -60,9 +60,33 @@ def _check(status, error):
 # ---- devices ----
 
 _devices = {}
-_lock = threading.RLock()  # of devices that are opened, and of calls on the simulator, which has its own memory and runs one launch at a time
-if hasattr(os, "register_at_fork"):  # so that a child finds no call of another thread half done
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+_lock = threading.Lock()  # of devices that are opened, and of calls on the simulator, which has its own memory and runs one launch at a time
+
+
+class _Work:
+    """What threads do that a child would find half done, with its locks taken: a fork waits until nobody is at it, and nobody begins meanwhile."""
+
+    def __init__(self):
+        self.changed, self.now = threading.Condition(threading.Lock()), 0
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self._stop, after_in_parent=self.changed.release, after_in_child=self.changed.release)
+
+    def _stop(self):
+        self.changed.acquire()
+        while self.now:
+            self.changed.wait()
+
+    def __enter__(self):
+        with self.changed:
+            self.now += 1
+
+    def __exit__(self, *_):
+        with self.changed:
+            self.now -= 1
+            self.changed.notify_all()
+
+
+_work = _Work()
 
 
 def _device(where):
@@ -277,6 +301,7 @@ class _Bound:
     def _to_simulator(self):
         """Copies the arrays there. What overlaps in memory does so there, and what lies at no multiple of 16 bytes does not there: a launch answers as it
         would on a GPU."""
+        _work.__enter__()
         _lock.acquire()
         self.simulated = True
         pieces = []
@@ -337,6 +362,7 @@ class _Bound:
         if self.simulated:
             self.simulated = False
             _lock.release()
+            _work.__exit__()
         if self.args:
             native.args_free(self.args)
             self.args = c_void_p()
@@ -620,7 +646,7 @@ class Module:
     def _on(self, where):
         compiled = self._compiled.get(where)
         if compiled is None:
-            with self._own_lock:
+            with _work, self._own_lock:
                 compiled = self._compiled.get(where)
                 if compiled is None:
                     compiled = self._compiled[where] = _Compiled(self, where)
