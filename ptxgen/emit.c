@@ -124,6 +124,7 @@ static void begin_body(PtxWriter *w, const IrKernel *k)
     w->tmem = w->smem = w->counter = w->much = w->maps_room = w->warp = w->lane = w->elected = (Opnd){.kind = OPND_EMPTY};
     w->first_warp = w->role_warps = 0;
     w->divided = false;
+    w->chains = ptx_has_chains(k);
 
     uint32_t n = k->value_types.n;
     w->vals.v = mem_grow(w->mem, w->vals.v, &w->vals.cap, n, sizeof *w->vals.v);

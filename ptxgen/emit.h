@@ -138,6 +138,7 @@ struct PtxWriter {
     Opnd maps_room;   /* address of the CTA's room for maps that it makes */
     uint32_t first_warp, role_warps; /* of the role at hand */
     struct PtxThreads *threads; /* emit_threads.c: room for one op */
+    bool chains;      /* its tiles stay in registers: emit_registers.c */
     bool divided;     /* threads of one warp come to the body at different times */
     SCRATCH(PtxVal) vals;
     SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */
@@ -214,6 +215,12 @@ typedef void PtxOp(PtxWriter *w, const IrOp *op, Opnd guard);
 PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel,
     ptx_op_cvt, ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr, ptx_op_ticket;
 PtxOp ptx_op_threads; /* emit_threads.c */
+/* ---- emit_depend.c ---- */
+PtxOp ptx_op_dependent;
+
+/* ---- emit_registers.c ---- */
+bool ptx_has_chains(const IrKernel *k);
+uint32_t ptx_chain(PtxWriter *w, const IrRole *r, uint32_t i); /* writes the chain that op i begins: its last op; i: there is none */
 void ptx_op(PtxWriter *w, const IrOp *op);
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
 

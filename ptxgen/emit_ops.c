@@ -172,6 +172,7 @@ static void op_wait(PtxWriter *w, const IrOp *op, Opnd guard)
 /* Without .aligned where the lanes of a warp may come one by one: an aligned barrier counts whole warps (PTX ISA, barrier). */
 static void op_sync(PtxWriter *w, const IrOp *op, Opnd guard)
 {
+    if (w->chains && op->op == IR_CTA_SYNC) return;
     const IrArg *id = ir_find(op, IRK_ID), *threads = ir_find(op, IRK_THREADS), *sem = ir_find(op, IRK_SEM);
     Opnd n[] = {opnd_int(id ? id->imm : 0), opnd_int(threads ? threads->imm : 0)};
     switch ((IrOpcode)op->op) {
@@ -202,11 +203,6 @@ static void op_group_wait(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     w->slots[SLOT_n] = opnd_int(ir_find(op, IRK_N)->imm);
     ptx_form(w, guard, ir_find(op, IRK_HOW)->id == IRH_READ ? FORM_GROUP_WAIT_READ : FORM_GROUP_WAIT);
-}
-
-static void op_dependent(PtxWriter *w, const IrOp *op, Opnd guard)
-{
-    ptx_form(w, guard, op->op == IR_DEP_WAIT ? FORM_GRIDDEP_WAIT : FORM_GRIDDEP_LAUNCH);
 }
 
 static void op_fence(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -287,8 +283,8 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_CLC_ID] = ptx_op_clc_id,
     [IR_LDS] = ptx_op_lds,
     [IR_STS] = ptx_op_sts,
-    [IR_DEP_LAUNCH] = op_dependent,
-    [IR_DEP_WAIT] = op_dependent,
+    [IR_DEP_LAUNCH] = ptx_op_dependent,
+    [IR_DEP_WAIT] = ptx_op_dependent,
     [IR_POL_CREATE] = ptx_op_policy,
     [IR_MAP_PREFETCH] = ptx_op_map_prefetch,
     [IR_THR_COPY] = ptx_op_threads,

@@ -106,7 +106,9 @@ static void body_ops(PtxWriter *w, const IrRole *r)
     w->nquotients = 0;
     for (uint32_t i = 0; i < r->ops.n; i++) {
         ptx_statement(w, r->ops.v[i].span);
-        ptx_op(w, &r->ops.v[i]);
+        uint32_t last = ptx_chain(w, r, i);
+        if (last == i) ptx_op(w, &r->ops.v[i]);
+        i = last;
     }
     ptx_statement(w, (Span){0, 0});
 }

@@ -189,12 +189,13 @@ void ptx_op_zaddr(PtxWriter *w, const IrOp *op, Opnd guard)
     PTX_INS(w, "mov.b64", ptx_define(w, op), opnd_lit(PTX_ZERO));
 }
 
-/* The tensor is written by no one while the kernel runs (SPEC: scalars are pure), so the read-only path will do.
- * A load's destination may be wider than its type: it is extended by the type's sign. */
+/* The tensor is written by no one while the kernel runs (SPEC: scalars are pure), so the read-only path will do; but not where the kernel begins while
+ * those before it still write: ptxas has loads of what never changes in front of griddepcontrol.wait. A load's destination may be wider than its type: it is extended by the type's sign. */
 void ptx_op_loads(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const char *type = elem_info((ElemType)w->k->mf.tensors.v[ir_find(op, IRK_TENSOR)->id].type)->ptx;
-    char mnemonic[32] = "ld.global.nc.";
+    char mnemonic[32];
+    strcpy(mnemonic, w->k->mf.dependent ? "ld.global." : "ld.global.nc.");
     memcpy(mnemonic + strlen(mnemonic), type, strlen(type) + 1); /* of integers: "s32" */
     Opnd base = tensor_base(w, op), byte = ptx_value64(w, ir_find(op, IRK_BYTE)), at = base;
     if (byte.kind != OPND_INT || byte.u.k != 0) {

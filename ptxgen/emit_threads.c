@@ -39,7 +39,7 @@ typedef struct Work {
     Opnd select[2];         /* of prmt, for matrices of bytes */
     uint32_t threads;       /* that have units: the step of a thread from turn to turn */
     bool any_order;         /* as IrOp */
-    ThrBox box;             /* of the side that lies in global memory */
+    ThrBox box[THR_SIDES];  /* of the sides that lie in global memory */
     Side side[THR_SIDES];
     Turn turn[UNROLL_FAR];
 } Work;
@@ -176,7 +176,7 @@ static void move_rows(Work *k, int side, const Turn *t, ThrData *d, bool store)
             bool global = k->side[side].layout->global;
             Opnd inside = t->spot.inside, at = t->spot.at;
             if (!global) at = in_brackets(address(k, side, t->lin[side], off));
-            else if (!rotated) at = ptx_thr_place(k->w, &k->box, t->lin[side], off, &inside);
+            else if (!rotated) at = ptx_thr_place(k->w, &k->box[side], t->lin[side], off, &inside);
             Opnd *v = &d->v[r * d->words + a * each];
             for (uint32_t i = 0; i < each && !store; i++) v[i] = reg32(k);
             Opnd data = words_opnd(k->w, v, each, false);
@@ -273,7 +273,7 @@ static void find_spot(Work *k, Turn *t)
 {
     int far = k->side[THR_SRC].layout->global ? THR_SRC : THR_DST, near = THR_SRC + THR_DST - far;
     Opnd at = reg32(k);
-    ptx_thr_rotated(k->w, &k->box, k->q->bytes[far] >= 4, t->lin[far], t->off[far], &t->spot);
+    ptx_thr_rotated(k->w, &k->box[far], k->q->bytes[far] >= 4, t->lin[far], t->off[far], &t->spot);
     PTX_INS(k->w, "add.s32", at, t->lin[near], t->spot.by);
     t->lin[near] = at;
 }
@@ -307,8 +307,10 @@ static void do_turns(Work *k, uint32_t n)
 
 static void forget_bases(Work *k)
 {
-    for (int s = 0; s < THR_SIDES; s++) k->side[s].nbases = 0;
-    k->box.at = NONE;
+    for (int s = 0; s < THR_SIDES; s++) {
+        k->side[s].nbases = 0;
+        k->box[s].at = NONE;
+    }
 }
 
 /* Can turn n's address be had from turn 0's by adding? Where the digits of t and of n x threads do not meet. */
@@ -345,7 +347,7 @@ static uint32_t most_turns(const Work *k)
 static void near_turns(Work *k, const Opnd lin[THR_SIDES], uint32_t first, uint32_t n)
 {
     uint32_t most = most_turns(k);
-    k->box.at = NONE;
+    for (int s = 0; s < THR_SIDES; s++) k->box[s].at = NONE;
     for (uint32_t done = 0; done < n; done += most) {
         uint32_t now = n - done < most ? n - done : most;
         for (uint32_t i = 0; i < now; i++) {
@@ -461,9 +463,8 @@ static uint32_t unroll_of(const Work *k, uint32_t turns, bool near)
 }
 
 /* Bits that a register with places of the box may have: of the threads' first units, and of what the loop adds. */
-static uint32_t place_bits(const Work *k, uint32_t unroll, uint32_t rounds)
+static uint32_t place_bits(const Work *k, int far, uint32_t unroll, uint32_t rounds)
 {
-    int far = k->p->src.global ? THR_SRC : THR_DST;
     uint32_t first = 0, later = 0;
     for (uint32_t t = 0; t < k->threads && t < k->q->units; t++) first |= (uint32_t)thr_offset(k->q, t, far);
     for (uint32_t r = 0; r <= rounds; r++) later |= (uint32_t)turn_offset(k, r * unroll, far);
@@ -482,7 +483,7 @@ static void piece_turns(Work *k)
     Opnd lin[THR_SIDES] = {NONE, NONE}, unit = k->warp_lane;
     if (near) unit_address(k, unit, lin);
     uint32_t rounds = turns / unroll, single = turns % unroll;
-    k->box.bits = near ? place_bits(k, unroll, rounds > 1 ? rounds : 0) : UINT32_MAX;
+    for (int s = 0; s < THR_SIDES; s++) k->box[s].bits = near && k->side[s].layout && k->side[s].layout->global ? place_bits(k, s, unroll, rounds > 1 ? rounds : 0) : UINT32_MAX;
     bool loop = rounds > 1;
     if (loop && near) near_loop(k, lin, rounds, unroll);
     else if (loop) far_loop(k, &unit, rounds, unroll);
@@ -546,7 +547,7 @@ static void side_init(Work *k, int side, const IrSide *layout, Opnd at)
 static void box_init(Work *k, int side, const IrOp *op, const IrSide *layout)
 {
     Opnd zero = reg32(k);
-    ptx_thr_box(k->w, op, k->p, &k->box);
+    ptx_thr_box(k->w, op, k->p, &k->box[side]);
     PTX_INS(k->w, "mov.b32", zero, opnd_int(0));
     k->side[side] = (Side){.layout = layout, .pattern = 1, .part = zero};
 }
@@ -587,29 +588,52 @@ static void fill_words(Work *k, const IrOp *op)
     for (int i = 0; i < 2; i++) PTX_INS(k->w, "mov.b32", k->fill[i], opnd_int((int32_t)(uint32_t)(v >> 32 * i)));
 }
 
-void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
+static Work *begin(PtxWriter *w, const IrPlan *p, const IrOp *op, bool any_order)
 {
     if (w->threads == NULL) w->threads = arena_new(w->arena, struct PtxThreads);
-    ThrWork *work = &w->threads->pieces;
     Work *k = &w->threads->at;
-    *k = (Work){.w = w, .p = &w->k->plans.v[ir_find(op, IRK_PLAN)->id], .any_order = op->any_order};
-    threads_work(k->p, work);
-    uint32_t label = w->labels++, first = first_thread(w->k, op);
-    if (guard.kind != OPND_EMPTY) ptx_branch(w, guard, false, "skip", k->p->name, label);
+    *k = (Work){.w = w, .p = p, .any_order = any_order};
+    threads_work(p, &w->threads->pieces);
+    uint32_t first = first_thread(w->k, op);
     k->thread = reg32(k);
     PTX_INS(w, "mov.u32", k->thread, opnd_lit("%tid.x"));
     if (first) PTX_INS(w, "sub.s32", k->thread, k->thread, opnd_int(first));
-    if (k->p->xform == IRX_FILL) fill_words(k, op);
-    else if (k->p->src.global) box_init(k, THR_SRC, op, &k->p->src);
-    else side_init(k, THR_SRC, &k->p->src, ptx_shared_address(w, op, IRK_SRC));
-    if (k->p->dst.global) box_init(k, THR_DST, op, &k->p->dst);
-    else side_init(k, THR_DST, &k->p->dst, ptx_shared_address(w, op, IRK_DST));
-    for (int matrices = 1; matrices >= 0;
-         matrices--) { /* first what whole warps do: the others may leave lanes behind */
+    return k;
+}
+
+/* First what whole warps do: the others may leave lanes behind. */
+static void all_pieces(Work *k)
+{
+    const ThrWork *work = &k->w->threads->pieces;
+    for (int matrices = 1; matrices >= 0; matrices--)
         for (uint32_t i = 0; i < work->n; i++) {
             k->q = &work->piece[i];
             if ((k->q->method == THR_MATRIX) == (matrices == 1)) piece(k);
         }
-    }
-    if (guard.kind != OPND_EMPTY) ptx_label(w, "skip", k->p->name, label);
+}
+
+void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrPlan *p = &w->k->plans.v[ir_find(op, IRK_PLAN)->id];
+    uint32_t label = w->labels++;
+    if (guard.kind != OPND_EMPTY) ptx_branch(w, guard, false, "skip", p->name, label);
+    Work *k = begin(w, p, op, op->any_order);
+    if (p->xform == IRX_FILL) fill_words(k, op);
+    else if (p->src.global) box_init(k, THR_SRC, op, &p->src);
+    else side_init(k, THR_SRC, &p->src, ptx_shared_address(w, op, IRK_SRC));
+    if (p->dst.global) box_init(k, THR_DST, op, &p->dst);
+    else side_init(k, THR_DST, &p->dst, ptx_shared_address(w, op, IRK_DST));
+    all_pieces(k);
+    if (guard.kind != OPND_EMPTY) ptx_label(w, "skip", p->name, label);
+}
+
+void ptx_thr_through(PtxWriter *w, const IrPlan *p, const IrOp *load, const IrOp *store)
+{
+    uint32_t label = w->labels++;
+    if (load->guard.pred) ptx_branch(w, ptx_valuep(w, &(IrArg){.kind = IRA_VAL, .id = load->guard.pred}), false, "skip", p->name, label);
+    Work *k = begin(w, p, load, store->any_order);
+    box_init(k, THR_SRC, load, &p->src);
+    box_init(k, THR_DST, store, &p->dst);
+    all_pieces(k);
+    if (load->guard.pred) ptx_label(w, "skip", p->name, label);
 }

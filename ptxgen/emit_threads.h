@@ -2,6 +2,7 @@
  *
  * emit_threads.c   loops over units, addresses, loads and stores
  * emit_global.c    the side of a plan that lies in global memory
+ * emit_registers.c moves from tensor to tensor whose tile stays in registers
  * emit_convert.c   what happens in registers: transposing words, converting elements, adding
  *
  * Data is held in 32-bit words as it lies in shared memory; elements of less than 4 bytes that are moved alone stand in
@@ -17,6 +18,9 @@ typedef struct ThrData {  /* rows of words */
     uint32_t rows, words; /* words per row */
     Opnd v[THR_WORDS];
 } ThrData;
+
+/* From the tensor of a thr.load to that of a thr.store, by a plan of both sides. */
+void ptx_thr_through(PtxWriter *w, const IrPlan *p, const IrOp *load, const IrOp *store);
 
 /* The unit's elements as the destination has them: transposed, converted. */
 void ptx_thr_convert(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, ThrData *out);

@@ -12,11 +12,18 @@
 
 #include "lower/emit/values.h"
 
-static uint32_t wait_at(const IrRole *init)
+/* In front of the first op that touches global memory, and of the branches around it. */
+static uint32_t wait_at(const IrRole *r)
 {
-    uint32_t i = 0;
-    while (i < init->ops.n && !ir_touches_global(&init->ops.v[i])) i++;
-    return i;
+    uint32_t depth = 0, at = 0;
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        const IrOp *op = &r->ops.v[i];
+        if (depth == 0) at = i;
+        if (ir_touches_global(op)) return at;
+        if (op->op == IR_END) depth--;
+        else if (ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE) depth++;
+    }
+    return r->ops.n;
 }
 
 static bool has_op(const IrRole *r, IrOpcode op)
@@ -64,6 +71,12 @@ static IrOp *put_at(Lower *L, IrRole *r, uint32_t at, IrOpcode op)
     return &r->ops.v[at];
 }
 
+/* Threads take from tensors and give to tensors. */
+static bool by_threads(const IrKernel *k)
+{
+    return k->bars.n == 0 && k->roles.n == 1 && has_op(&k->roles.v[0], IR_THR_LOAD) && has_op(&k->roles.v[0], IR_THR_STORE);
+}
+
 static IrOp *put_value(Lower *L, IrRole *r, uint32_t at, IrOpcode op, IrType t)
 {
     IrOp *o = put_at(L, r, at, op);
@@ -75,7 +88,7 @@ static IrOp *put_value(Lower *L, IrRole *r, uint32_t at, IrOpcode op, IrType t)
 /* At once, in launches of few CTAs. */
 static void say_early(Lower *L)
 {
-    enum { FEW_CTAS = 32 };
+    enum { FEW_CTAS = 64 };
     IrRole *init = &L->ir->init;
     IrOp *ctas = put_value(L, init, 0, IR_SREG, IR_I32);
     ir_ref(L->a, ctas, IRK_REG, IRA_WORD, IRR_NCTAID_X);
@@ -109,13 +122,26 @@ static void say_by_loads(Lower *L)
     if (early) say_early(L);
 }
 
+/* A kernel that reads numbers is over later than the next launch would begin: what it does behind the wait is what counts. Of those, one thread that does it
+ * all waits where it needs to, behind barriers that are armed. Of others what counts is how soon the next launch is called. */
+static IrRole *waiting(IrKernel *k)
+{
+    if (!reads_numbers(k)) return &k->init;
+    IrRole *alone = k->roles.n == 1 && k->roles.v[0].elect && !has_loop(&k->roles.v[0]) ? &k->roles.v[0] : NULL;
+    bool init = wait_at(&k->init) < k->init.ops.n || has_op(&k->init, IR_TC_ALLOC) || has_op(&k->init, IR_CTA_SYNC) || has_op(&k->init, IR_CLUSTER_WAIT);
+    return alone && !init ? alone : &k->init;
+}
+
 void body_depend(Lower *L)
 {
-    IrRole *init = &L->ir->init;
-    uint32_t wait = wait_at(init);
-    put_at(L, init, wait, IR_DEP_WAIT);
+    IrRole *init = &L->ir->init, *r = waiting(L->ir);
+    uint32_t wait = wait_at(r);
+    put_at(L, r, wait, IR_DEP_WAIT);
     if (has_op(init, IR_TC_ALLOC)) put_at(L, init, init->ops.n, IR_DEP_LAUNCH);
     else if (reads_numbers(L->ir)) say_by_loads(L);
-    else put_at(L, init, wait + 1, IR_DEP_LAUNCH);
+    else {
+        put_at(L, r, wait + 1, IR_DEP_LAUNCH);
+        if (by_threads(L->ir)) say_early(L);
+    }
     L->ir->mf.dependent = true;
 }

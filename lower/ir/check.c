@@ -382,7 +382,7 @@ static void check_bodies(Checker *c, bool roles)
     c->tree = true;
     if (k->tree.ops.n && c->error == NULL) check_body(c, &k->tree);
     c->tree = false;
-    if (!roles && k->tree.ops.n && !c->own && !c->any_maps) c->body = k->roles.n + 1;
+    if (!roles && k->tree.ops.n && !c->own && !c->any_maps && (c->waited || !k->mf.dependent)) c->body = k->roles.n + 1;
     else c->body = 1;
     for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c, ir_body(k, c->body));
 }
@@ -406,7 +406,7 @@ static const char *check(Arena *a, const IrKernel *k, bool roles)
     if (c->error == NULL) check_map_buffers(c);
     if (c->error == NULL) check_bodies(c, roles);
     if (c->error == NULL) check_inits(c);
-    if (c->error == NULL && k->mf.dependent && !c->waited) check_fail_kernel(c, "it is dependent, and init has no dep.wait");
+    if (c->error == NULL && k->mf.dependent && !c->waited) check_fail_kernel(c, "it is dependent, and has no dep.wait");
     if (c->error == NULL) fail_if(c, tmem_check_kernel(a, k));
     return c->error;
 }

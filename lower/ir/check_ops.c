@@ -302,14 +302,15 @@ static void check_dependent(Checker *c, const IrOp *op)
         if (op->op == IR_DEP_LAUNCH || op->op == IR_DEP_WAIT) check_fail(c, "the kernel is launched behind all before it");
         return;
     }
-    if (!c->waited && ir_touches_global(op)) check_fail(c, "touches global memory in front of dep.wait");
+    if (!c->waited && !c->tree && ir_touches_global(op)) check_fail(c, "touches global memory in front of dep.wait");
     if (op->op == IR_TC_ALLOC && c->next_launched) check_fail(c, "allocates tensor memory behind dep.launch");
     if (op->op != IR_DEP_LAUNCH && op->op != IR_DEP_WAIT) return;
     if (op->op == IR_DEP_LAUNCH) {
         c->next_launched = true; /* said again, or on a branch that a CTA does not take, it means no less: an exit says it, too */
         return;
     }
-    if (c->body != 0 || c->depth || op->guard.pred || c->waited) check_fail(c, "stands in init, once and unconditionally");
+    bool alone = c->body == 1 && c->k->roles.n == 1 && c->k->roles.v[0].elect; /* its one thread is all that goes on */
+    if ((c->body != 0 && !alone) || c->depth || op->guard.pred || c->waited) check_fail(c, "stands in init, or in the role of a thread that is alone, once and unconditionally");
     c->waited = true;
 }
 

@@ -187,8 +187,8 @@ def _move(x, y):
         part = {}
         if len(dims) > 1:
             n = _columns(dims[-1][0], _size(x))
-            m = [min(256, b // _size(x) // n, 1 << (dims[-2][0] - 1).bit_length()) for b in (32768, 4096)]
-            part = {"BN": n, "BM": f"{m[0]}|{m[1]}"}
+            m = [min(256, b // _size(x) // n, 1 << (dims[-2][0] - 1).bit_length()) for b in (32768, 4096, 2048)]
+            part = {"BN": n, "BM": "|".join(map(str, m))}
         _kernel("copy", f"copy{len(dims)}", T=src.dtype, **part)(from_, to)
     else:
         _kernel("transpose", f"transpose{len(dims)}", T=src.dtype)(from_, to)
@@ -627,8 +627,8 @@ def pad_nhwc(x, top=0, bottom=0, left=0, right=0, mode="constant"):
     if mode == "constant":
         bc = _channels(c, _size(x))
         bw = _fitting(y.shape[2], 8)
-        bh = _fitting(y.shape[1], max(1, min(8, 4608 // (bc * bw * _size(x)))))
-        tile = {"BC": bc, "BW": bw, "BH": f"{bh}|{bh}"}
+        bh = [_fitting(y.shape[1], max(1, min(8, b // (bc * bw * _size(x))))) for b in (4608, 4608, 2304)]
+        tile = {"BC": bc, "BW": bw, "BH": "|".join(map(str, bh))}
     _pads(_kernel("pad", name, T=t, **tile), x, y, top, left)
     return y
 
