@@ -60,9 +60,11 @@ static Opnd settle_all(PtxWriter *w, const IrOp *wait)
     Opnd mix = NONE;
     for (uint32_t i = 0; i < k->roles.n; i++) {
         const IrRole *r = &k->roles.v[i];
-        const IrOp *op = r->ops.v, *end = op + r->ops.n;
-        if (op <= wait && wait < end) op = wait + 1;
-        for (; op < end; op++) {
+        uint32_t first = 0;
+        for (uint32_t j = 0; j < r->ops.n; j++)
+            if (&r->ops.v[j] == wait) first = j + 1;
+        for (uint32_t j = first; j < r->ops.n; j++) {
+            const IrOp *op = &r->ops.v[j];
             if (op->op == IR_LOOP || op->op == IR_REPEAT) return NONE;
             settle_value(w, seen, op->guard.pred, &mix);
             for (uint32_t a = 0; a < op->nargs; a++)

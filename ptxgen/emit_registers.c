@@ -66,8 +66,10 @@ static const MfTensor *tensor_of(const IrKernel *k, const IrOp *op, IrKey key)
 {
     const IrArg *at = ir_find(op, key);
     for (uint32_t b = 0; at->kind == IRA_VAL && b < ir_bodies(k); b++)
-        for (const IrOp *o = ir_body(k, b)->ops.v, *end = o + ir_body(k, b)->ops.n; o < end; o++)
+        for (uint32_t i = 0; i < ir_body(k, b)->ops.n; i++) {
+            const IrOp *o = &ir_body(k, b)->ops.v[i];
             if (o->dst == at->id && o->op == IR_GADDR) return &k->mf.tensors.v[ir_find(o, IRK_TENSOR)->id];
+        }
     return NULL;
 }
 

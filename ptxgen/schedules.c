@@ -111,16 +111,17 @@ static MfPick few_iterations(const MfKernel *first, const MfKernel *each)
 
 /* Of several alternatives the first is for what goes through DRAM for long, the next ones for what fills the machine, the last for the rest. Measured on
  * the H100: up to 8 times what the L2 holds small tiles, a CTA for each, are faster than tiles that few CTAs go through; beyond that DRAM likes those,
- * with the hints that pay from there on (runtime/launch.c). The machine is full with three CTAs on an SM where many threads work, with one where one
- * thread copies: smaller tiles are there sooner, and more of them take longer to begin. */
+ * with the hints that pay from there on (runtime/launch.c). The machine is full with three CTAs on an SM, with one where one thread copies 4 KB: smaller
+ * tiles are there sooner, and more of them take longer to begin. */
 static void pick_alternatives(Compilation *c, Built *b)
 {
-    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 3, WARP = 32 };
+    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 3, WARP = 32, SMALL = 6 << 10 };
     uint8_t n = 0;
     while (n < b->programs.n && !b->programs.v[n]->wish) n++;
     for (uint8_t s = 0; s + 1 < n; s++) {
         bool large = s == 0 && b->kernels.v[s]->mf.traffic;
-        int64_t ctas = b->kernels.v[s]->mf.threads <= WARP ? 1 : CTAS_PER_SM;
+        const MfKernel *mf = &b->kernels.v[s]->mf;
+        int64_t ctas = mf->threads <= WARP && mf->smem <= SMALL ? 1 : CTAS_PER_SM;
         add_pick(c, b, (MfPick){"", s, large ? MF_L2 : MF_CTAS, large ? L2_TIMES : ctas});
     }
     if (b->variant) add_pick(c, b, few_iterations(&b->kernels.v[0]->mf, &b->kernels.v[b->kernels.n - 1]->mf));
