@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     for (int i = 1 + holes; i < argc; i++) {
         char *text = contents(argv[i]);
         ok &= judge(argv[i], text, NULL, !holes, &trees);
-        if (holes) ok &= judge_holes(argv[i], text, &trees);
+        if (holes && ok) ok = judge_holes(argv[i], text, &trees);
         free(text);
     }
     printf("%u trees, %s\n", trees, ok ? "all judged as they should be" : "some judged wrongly");
