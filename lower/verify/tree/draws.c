@@ -79,6 +79,20 @@ const IrArg *tree_handed(const TreeFacts *f, const IrOp *op)
     return number;
 }
 
+/* What one agent has is what the others read from the ring: written in front, in the same turn. */
+static bool hands(const TreeFacts *f, uint32_t at)
+{
+    const IrOp *op = tree_op(f, at);
+    const IrArg *number = tree_handed(f, op);
+    if (number == NULL || !same(f, ir_find(op, IRK_A), number)) return false;
+    const TreeRing *r = &f->ring[ir_part(op, ir_find(op, IRK_SRC), IRK_SLOT)->id];
+    for (uint32_t i = 0; i < r->access.n; i++) {
+        const TreeAccess *x = &f->access.v[r->access.v[i]];
+        if (x->write && (x->op > at || f->at[x->op].around != f->at[at].around || tree_op(f, x->op)->guard.pred)) return false;
+    }
+    return true;
+}
+
 /* The variable that a turn's number is, and -1 where that is not below what ticket.next is told. */
 static bool is_number(const TreeFacts *f, const Loop *l, const IrArg *arg, uint32_t *var)
 {
@@ -89,7 +103,7 @@ static bool is_number(const TreeFacts *f, const Loop *l, const IrArg *arg, uint3
     if (get == NULL || !same(f, number, ir_find(pick, IRK_A)) || !same(f, ir_find(below, IRK_B), ir_find(tree_op(f, l->draw), IRK_B))) return false;
     *var = ir_find(get, IRK_VAR)->id;
     uint32_t at = f->defined[get->dst - 1];
-    return at && f->at[at - 1].around == l->at + 1 && at - 1 < l->leave;
+    return at && f->at[at - 1].around == l->at + 1;
 }
 
 /* Before the loop the team's own number, and behind each draw the next one. */
@@ -114,8 +128,7 @@ static bool ends_by_ticket(const TreeFacts *f, const Loop *l, const IrArg *answe
     uint32_t var = 0;
     if (own) read = own;
     const IrArg *number = read ? tree_handed(f, read) : answer;
-    if (number == NULL || (own && !same(f, ir_find(own, IRK_A), number))) return false;
-    return l->leave < l->draw && in_a_row(&f->k->mf) && is_number(f, l, number, &var) && goes_on(f, l, var);
+    return number && l->leave < l->draw && in_a_row(&f->k->mf) && is_number(f, l, number, &var) && goes_on(f, l, var);
 }
 
 /* Nobody who has seen that there is none asks again: that is undefined (PTX ISA, clusterlaunchcontrol.try_cancel). */
@@ -149,7 +162,7 @@ static bool ends(const TreeFacts *f, uint32_t at)
 bool tree_draws(const TreeFacts *f, const IrOp **where)
 {
     uint32_t drawn = 0;
-    if (!f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_BREAK] && !f->has[IR_REPEAT]) return true;
+    if (!f->has[IR_HAND] && !f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_BREAK] && !f->has[IR_REPEAT]) return true;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = *where = tree_op(f, i);
         if (!draws(op) && op->op != IR_BREAK && op->op != IR_REPEAT) continue;
@@ -157,6 +170,7 @@ bool tree_draws(const TreeFacts *f, const IrOp **where)
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
         if (op->op != IR_REPEAT && !repeated) return false;
         if (draws(op) && ++drawn > 1) return false;
+        if (op->op == IR_HAND && !hands(f, i)) return false;
         if (op->op == IR_REPEAT && (block || !ends(f, i))) return false; /* once: behind its end it would draw again */
     }
     return true;
