@@ -156,7 +156,7 @@ static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool opera
     case IR_SREG: {
         uint32_t reg = ir_find(op, IRK_REG)->id;
         if (reg <= IRR_CTAID_Z) return f->k->mf.cluster[reg] > 1;
-        return !(reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z) && reg != IRR_CLUSTER_NCTARANK;
+        return reg < IRR_NCTAID_X || reg > IRR_NCTAID_Z;
     }
     case IR_LDS:
     case IR_CLC_ID: return !sent_to_all(f, at, op);

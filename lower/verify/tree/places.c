@@ -2,6 +2,7 @@
  *
  * Loops within a generation give an access many instances: two of them lie apart where those of different iterations do, whatever else
  * is another one there, and those of one iteration, where all that is made in front of either is one number for both, or only one of them happens. */
+#include "lang/checked.h"
 #include "lower/ir/tensor_memory.h"
 #include "lower/verify/tree/state.h"
 
@@ -9,8 +10,9 @@ int64_t tree_trips(const IrOp *op)
 {
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *n = ir_find(op, IRK_N);
     if (op->op == IR_LANES) return n->imm;
-    if (op->op == IR_REPEAT || a->kind != IRA_IMM || b->kind != IRA_IMM || b->imm - a->imm > INT32_MAX) return TREE_TRIPS_OPEN;
-    return b->imm > a->imm ? b->imm - a->imm : 0;
+    int64_t trips;
+    if (op->op == IR_REPEAT || a->kind != IRA_IMM || b->kind != IRA_IMM || !sub_s64(b->imm, a->imm, &trips)) return TREE_TRIPS_OPEN;
+    return trips > 0 ? trips : 0;
 }
 
 /* ---- loops within the generation ---- */
@@ -88,8 +90,6 @@ static void add_up(const TreeFacts *f, TreeAccess *x)
     x->extent = at.extent[0];
     x->lost |= to.bad;
     x->whole |= x->lost;
-    x->begins = interval_meet(x->begins, domain_interval(f->domain, x->start));
-    x->ends = interval_meet(x->ends, domain_interval(f->domain, to));
 }
 
 /* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
