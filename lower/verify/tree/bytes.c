@@ -191,5 +191,5 @@ int64_t tree_announced(const TreeFacts *f, uint32_t op)
         int64_t trips = tree_trips(tree_op(f, at - 1));
         if (trips < 0 || !mul_s64(most, trips, &most)) most = INT64_MAX;
     }
-    return most < 0 ? 0 : most > INT32_MAX ? INT32_MAX : most;
+    return most > INT32_MAX ? INT32_MAX : most;
 }
