@@ -124,11 +124,10 @@ static bool across_ctas(const IrOp *op)
     return scope && scope->id != IRC_CTA;
 }
 
-/* Has the event all its arrivals there, on every path, and no more? */
+/* Has the event all its arrivals there, on every path? No more: arrive(). */
 static bool has_come(const Check *c, Generation g, uint32_t e, uint32_t t)
 {
-    uint32_t want = c->f.k->bars.v[g.r->event[e]].count;
-    return (uint32_t)(FEW_MAX - few_of(g, e)[t]) == want && most_of(g, e)[t] == want;
+    return (uint32_t)(FEW_MAX - few_of(g, e)[t]) == c->f.k->bars.v[g.r->event[e]].count;
 }
 
 /* As many have released generation n - S as its free barrier counts, in the generation of that phase. */

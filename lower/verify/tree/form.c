@@ -66,7 +66,7 @@ static void check_sync(TreeFacts *f, uint32_t i)
     const IrOp *op = tree_op(f, i);
     const IrRole *r = op->agent ? &f->k->roles.v[op->agent - 1] : NULL;
     if (op->op != IR_CTA_SYNC && op->op != IR_WARP_SYNC) return;
-    if (r == NULL || r->elect || op->elect) tree_wrong(f, i, "threads that come together are all of an agent's");
+    if (r == NULL) tree_wrong(f, i, "threads that come together are all of an agent's");
     else if (op->op == IR_WARP_SYNC ? r->warps != 1 : ir_find(op, IRK_THREADS)->imm != 32 * (int64_t)r->warps) tree_wrong(f, i, "others come together than the agent's threads");
     int64_t id = op->op == IR_CTA_SYNC ? ir_find(op, IRK_ID)->imm : -1;
     if (id >= NAMED_BARRIERS || (id >= 0 && f->sync[id] && f->sync[id] != op->agent)) tree_wrong(f, i, "two agents come together at one barrier");
