@@ -104,7 +104,6 @@ static void access(Check *c, State *s, const TreeAccess *x)
     Generation g = now(c, s, x->ring, x->agent);
     if (x->event > r->nevents) g = generation(&c->p, s, x->ring, c->f.k->rings.v[x->ring].lag); /* of what is released */
     Set knows = unknown(g, x);
-    if (x->astray) fail(c, TREE_COUNT, x->ring, NULL, "which CTA is filled is not known");
     if (has_bytes(x)) beside(c, g, x, knows);
     for (uint32_t a = 0; a < c->f.k->roles.n && x->event && is_copy(x); a++)
         if (r->waits[a] & ~marks(g)->missed[a] & (1u << (x->event - 1))) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");

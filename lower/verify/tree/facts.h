@@ -53,7 +53,6 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t over;   /* in sets of what is not known (state.h): that it is over; the bit behind, that what it wrote is visible */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
-    bool astray;     /* to which CTA is not known */
     uint32_t event;  /* of its ring, that it completes: from 1 */
     uint32_t sender; /* .. among those of the ring */
     uint32_t adds;   /* a reduction that commutes: of which kind and type, from 1; those of one may come in any order */
