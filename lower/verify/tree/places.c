@@ -203,10 +203,10 @@ static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
     if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds)) return false;
     if (f->k->bufs.v[x->buf].lanes && !(x->lanes[0] & y->lanes[0]) && !(x->lanes[1] & y->lanes[1])) return false;
     if (tree_in_order(f, x, y)) return false;
-    add_up(f, x);
-    add_up(f, y);
     if (x->whole || y->whole) return true;
     if (x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo) return false;
+    add_up(f, x);
+    add_up(f, y);
     if (!find_turning(f, y, x, index, &n, &outer)) return true;
     bool again = y >= x; /* in another iteration, then: else x came first, and was asked about by y */
     return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));
