@@ -90,6 +90,8 @@ static void add_up(const TreeFacts *f, TreeAccess *x)
     x->extent = at.extent[0];
     x->lost |= to.bad;
     x->whole |= x->lost;
+    x->begins = interval_meet(x->begins, domain_interval(f->domain, x->start));
+    x->ends = interval_meet(x->ends, domain_interval(f->domain, to));
 }
 
 /* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
