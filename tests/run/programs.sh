@@ -41,7 +41,11 @@ for shape in 1,8 129,136 $(many 3000,1032 300,264); do
 done
 for shape in 1,4 7,16 5,48 2,72; do
     make u4 ${shape%,*},4,${shape#*,} a
-    case_ $h/pipeline/slot_of_index.tile x="$work/a.npy" y="u32[${shape%,*},4,${shape#*,}]:$work/b.npy" && same a b
+    case_ $h/pipeline/slot_of_index.tile:turn x="$work/a.npy" y="u32[${shape%,*},4,${shape#*,}]:$work/b.npy" && same a b
+done
+for n in 1 6; do
+    make u4 $n,2,64 a
+    case_ $h/pipeline/slot_of_index.tile:rest x="$work/a.npy" y="u32[$n,3,64]:$work/b.npy" n=3 && block a b 0,0,0 $n,2,64 0,0,0 && block a b 0,0,0 $n,1,64 0,2,0
 done
 for n in 0 1 7 8; do
     make u4 $n,5,8 a

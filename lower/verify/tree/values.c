@@ -236,8 +236,12 @@ static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int de
     *s = (TreeSeen){turn, r.is, r.range, false};
     if (op && depth) r = of_op(f, w, op, depth - 1);
     r.range = interval_meet(r.range, is);
-    if (form && op && may_wrap(op, r.range)) r.range = interval_meet(r.range, domain_interval(f->domain, r.is));
     r.wraps |= op && may_wrap(op, r.range);
+    if (form && r.wraps && op->type == IR_I32) { /* of 32 bits, and equal but for multiples of 2^32: the same */
+        Interval as = domain_interval(f->domain, r.is);
+        r.wraps = r.is.bad || as.lo < INT32_MIN || as.hi > INT32_MAX;
+        r.range = interval_meet(r.range, as);
+    }
     if (r.wraps) r.range = UNBOUNDED;
     if (form && interval_is(r.range)) r.is = poly_const(f->domain, r.range.lo);
     if (form && r.is.bad) r.is = unknown(f, w, arg, depth), r.wraps = false;
