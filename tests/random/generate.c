@@ -158,7 +158,7 @@ static void loop(Gen *g, int depth, bool across)
     for (int i = 0; i < s->ref; i++) {
         int64_t split = across && !i && g->p->cluster ? g->p->cluster : 1;
         Axis a = draw_axis(g, split);
-        s->range[i] = a.count || rng_odds(&g->rng, 50) ? axis_range(g, &a, split) : x_num(g, -rng_in(&g->rng, 0, 3)); /* no turn */
+        s->range[i] = a.count || rng_odds(&g->rng, 30) ? axis_range(g, &a, split) : x_num(g, -rng_in(&g->rng, 0, 3)); /* no turn */
         s->index[i] = new_var(g, "i");
         a.index = counted_from(g, x_ref(g, X_VAR, s->index[i]), s->from[i]);
         if (split > 1) {

@@ -142,6 +142,7 @@ static void store_whole(Gen *g, int tile, const Shape *s)
     Reduce op = rng_odds(&g->rng, 20) ? some_reduce(g, s->type) : R_NONE;
     Region dst = region_of(g, s, op ? USE_REDUCE : USE_WRITE, &via);
     if (s->type == TILE_S64 && op >= R_AND && !strncmp(via, " via m", 6)) via = ""; /* no such tensor reduction */
+    if (rng_odds(&g->rng, 4)) via = keep_text(g->p, "%s overlap any", via);
     emit_move(g, tile_region(tile), dst, via)->reduce = op;
 }
 
@@ -317,6 +318,106 @@ static void variable_unit(Gen *g)
     close_loop(g, tail);
 }
 
+static Region slot_of(int tile, const Expr *slot)
+{
+    Region r = tile_region(tile);
+    r.slot = slot;
+    return r;
+}
+
+static void load_slot(Gen *g, const Shape *s, int tile, const Expr *slot)
+{
+    const char *via;
+    Region src = region_of(g, s, USE_READ, &via);
+    emit_move(g, src, slot_of(tile, slot), via);
+}
+
+static void store_slot(Gen *g, const Shape *s, int tile, const Expr *slot)
+{
+    const char *via;
+    Region dst = region_of(g, s, USE_WRITE, &via);
+    emit_move(g, slot_of(tile, slot), dst, via);
+}
+
+/* A shape for so many tiles that are used in a loop more than there are. */
+static bool shape_within(Gen *g, Shape *s, int count)
+{
+    if (g->naxes > 2 || g->turns < 5 || g->p->ntiles > TILES_MAX - 8 || !new_shape(g, s)) return false;
+    g->naxes++;
+    bool fit = fits(g, s);
+    g->naxes--;
+    return fit && g->bytes + shape_bytes(s) * count <= SHARED_BYTES;
+}
+
+/* An array of tiles: loops of constant turns go through it, forwards or backwards; or one is picked by an index. */
+static void array_unit(Gen *g)
+{
+    Shape s;
+    int count = (int)rng_in(&g->rng, 2, 4);
+    if (!shape_within(g, &s, count)) {
+        plain_unit(g);
+        return;
+    }
+    int t = new_tile(g, &s, count);
+    const Expr *last = x_num(g, count - 1), *all = x_num(g, count);
+    for (int uses = 0; uses < 2; uses++) {
+        bool picked = uses && g->naxes && rng_odds(&g->rng, 40);
+        if (picked) {
+            const Expr *at = g->axis[rng_in(&g->rng, 0, g->naxes - 1)].index;
+            at = x_op(g, X_ADD, at, x_num(g, rng_in(&g->rng, 0, 2)));
+            store_slot(g, &s, t, x_op(g, X_MOD, at, all));
+            continue;
+        }
+        Stmt *l = emit(g, S_FOR), **tail = g->tail;
+        l->ref = 1;
+        l->range[0] = all;
+        l->index[0] = new_var(g, "s");
+        const Expr *i = x_ref(g, X_VAR, l->index[0]);
+        g->axis[g->naxes++] = (Axis){i, all, 1, count, count, true};
+        g->tail = &l->body;
+        if (rng_odds(&g->rng, 30)) i = x_op(g, X_SUB, last, i);
+        if (uses) store_slot(g, &s, t, i);
+        else load_slot(g, &s, t, i);
+        close_loop(g, tail);
+    }
+}
+
+/* A loop each turn of which loads what the next one stores: slots of an array, or two tiles, by turns. */
+static void carried_unit(Gen *g)
+{
+    Shape s;
+    int count = (int)rng_in(&g->rng, 1, 3), t[2]; /* 1: two tiles */
+    if (!shape_within(g, &s, count > 1 ? count : 2)) {
+        plain_unit(g);
+        return;
+    }
+    t[0] = new_tile(g, &s, count > 1 ? count : 0);
+    t[1] = count > 1 ? t[0] : new_tile(g, &s, 0);
+    load_slot(g, &s, t[0], count > 1 ? x_num(g, 0) : NULL);
+    Stmt **tail = open_loop(g, !g->plain && rng_odds(&g->rng, 30) ? S_PIPELINE : S_FOR, 5);
+    Axis *a = &g->axis[g->naxes - 1];
+    const Expr *next = x_op(g, X_ADD, a->index, x_num(g, 1));
+    for (int way = 0; way < (count > 1 ? 1 : 2); way++) {
+        Stmt *c = NULL, **end = g->tail;
+        if (count == 1) {
+            c = emit(g, S_IF);
+            end = g->tail;
+            c->e = x_op(g, X_EQ, x_op(g, X_MOD, a->index, x_num(g, 2)), x_num(g, way));
+            g->tail = &c->body;
+        }
+        Stmt *more = rng_odds(&g->rng, 60) ? emit(g, S_IF) : NULL, **behind = g->tail;
+        if (more) {
+            more->e = x_op(g, X_LT, next, a->bound);
+            g->tail = &more->body;
+        }
+        load_slot(g, &s, t[!way], count > 1 ? x_op(g, X_MOD, next, x_num(g, count)) : NULL);
+        if (more) g->tail = behind;
+        store_slot(g, &s, t[way], count > 1 ? x_op(g, X_MOD, a->index, x_num(g, count)) : NULL);
+        g->tail = end;
+    }
+    close_loop(g, tail);
+}
+
 static void unit_body(Gen *g, int tile, const Shape *s)
 {
     (void)tile;
@@ -346,6 +447,10 @@ void unit(Gen *g)
         sum_unit(g);
     } else if (kind < 18) {
         variable_unit(g);
+    } else if (kind < 23) {
+        array_unit(g);
+    } else if (kind < 26) {
+        carried_unit(g);
     } else {
         plain_unit(g);
         if (rng_odds(&g->rng, 25)) plain_unit(g);

@@ -156,8 +156,8 @@ static bool made_from(Domain *d, Quotient q, const AtomInfo *y, Quotient *of)
     return true;
 }
 
-/* coef * q + rest, where the rest has of a quotient y that q is made from what makes them a remainder, y % k: that is an integer, which
- * goes no further than to k - 1. */
+/* coef * q + rest, where the rest has of a quotient y that q is made from what makes them a remainder, y % k: that is an
+ * integer, which goes no further than to k - 1. */
 static bool ge0_remainder(Proof *pf, Quotient q, int sign, Poly coef, Poly rest)
 {
     Domain *d = pf->d;
@@ -166,7 +166,8 @@ static bool ge0_remainder(Proof *pf, Quotient q, int sign, Poly coef, Poly rest)
         for (uint8_t j = 0; j < t->natoms; j++) {
             const AtomInfo *y = atom_info(d, t->atoms[j]);
             Quotient of;
-            if (y->kind == ATOM_DIV && y->positive && (t->coef < 0) == (sign > 0) && made_from(d, q, y, &of)) return ge0_quotient(pf, of, sign, coef, rest);
+            bool remainder = y->kind == ATOM_DIV && y->positive && (t->coef < 0) == (sign > 0);
+            if (remainder && made_from(d, q, y, &of)) return ge0_quotient(pf, of, sign, coef, rest);
         }
     }
     return false;
