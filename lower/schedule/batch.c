@@ -18,8 +18,8 @@ static bool alike(const Lower *L, const MoveInfo *mi)
     int64_t k;
     int n = 0;
     for (int i = 0; i < mi->tile->rank; i++) n += mi->s->dim[i].marked;
-    bool plain = mi->tile->swizzle == MAP_SWIZZLE_NONE;
-    return poly_is_const(mi->offset, &k) && n < MAP_RANK && (plain || b->bytes == b->pitch);
+    bool plain = mi->tile->swizzle == MAP_SWIZZLE_NONE, one = mi->s->slot == NULL || mi->s->slot->op == SX_CONST;
+    return one && poly_is_const(mi->offset, &k) && n < MAP_RANK && (plain || b->bytes == b->pitch);
 }
 
 static bool own(const Sched *s, const Pipe *p, const PTile *tile)

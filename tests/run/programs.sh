@@ -43,6 +43,11 @@ for shape in 1,4 7,16 5,48 2,72; do
     make u4 ${shape%,*},4,${shape#*,} a
     case_ $h/pipeline/slot_of_index.tile:turn x="$work/a.npy" y="u32[${shape%,*},4,${shape#*,}]:$work/b.npy" && same a b
 done
+for n in 2 37; do
+    make u4 $n,4,16 a
+    constant u4 1,4,16 $(((n - 1) % 4)) last
+    case_ $h/threads/slot_picked.tile x="$work/a.npy" y="u32[$n,4,16]:$work/b.npy" z="u32[$n,4,16]:$work/c.npy" && same a b && block last c 0,0,0 1,4,16 $((n - 1)),0,0
+done
 for n in 1 6; do
     make u4 $n,2,64 a
     case_ $h/pipeline/slot_of_index.tile:rest x="$work/a.npy" y="u32[$n,3,64]:$work/b.npy" n=3 && block a b 0,0,0 $n,2,64 0,0,0 && block a b 0,0,0 $n,1,64 0,2,0
