@@ -2,7 +2,8 @@
  *
  * Each program has two roles, one that fills a slot and one that gives it back, each in a loop (perhaps in another one) from one drawn
  * number below another: sums, minima, maxima, quotients and remainders of two scalars and a size, under facts of them. Mostly the second
- * pair of numbers is the first one with something added that is 0 for small numbers, or for most. Some give back several slots in a turn, with or without
+ * pair of numbers is the first one with something added that is 0 for small numbers, or for most, or one or both ends are clipped by what two
+ * of the scalars are apart. Some give back several slots in a turn, with or without
  * a tail, or in the last turn more than were filled. How often each loop turns is worked out
  * here for a few thousand launches, all of a role's loops together: where the two differ in one, the program hangs, or ends before a copy has arrived, so the compiler
  * refuses it, or such launches are refused. Where they are alike the launch is not. Some pairs copy nothing: there the first role may be as
@@ -40,6 +41,13 @@ static const Sum *nearly(const Sum *a)
     }
 }
 
+/* A minimum or maximum of what two names are apart, or together: launches on one side of it and on the other one meet aslant. */
+static const Sum *aslant(const Sum *a)
+{
+    const Sum *x = op(some(3) ? SUB : ADD, named((int)some(LAUNCH_NAMES)), named((int)some(LAUNCH_NAMES)));
+    return op(some(2) ? MIN : MAX, a, some(2) ? x : op(ADD, x, number(PICK(-4, -1, 1, 3, 9))));
+}
+
 typedef struct Pair {
     const Sum *from[2], *to[2];
     const Fact *fact[FACTS];
@@ -69,6 +77,12 @@ static Pair draw_pair(void)
     if (how < 6) p.to[1] = nearly(p.to[0]);
     else if (how < 8) p.from[1] = nearly(p.from[0]);
     else if (how < 9) p.to[1] = draw_sum(2);
+    else if (some(2)) {
+        int64_t ends = some(4);
+        if (ends == 3) p.from[0] = p.from[1] = aslant(p.from[0]), p.to[0] = p.to[1] = aslant(p.to[0]);
+        if (ends != 1) p.from[1] = aslant(p.from[0]);
+        if (ends != 0) p.to[1] = aslant(p.to[0]);
+    }
     p.copies = some(4) != 0;
     return p;
 }
