@@ -370,7 +370,6 @@ static void test_tree_rules(void **state)
         {"await t.full@n, scope cluster", "await t.full@n, scope gpu", "wider than a cluster"},
         {"load: st.shared", "load: elect st.shared", "role load, op 4 (st.shared): one thread runs the whole role"},
         {"      load: done t@n\n", "      load: warp.sync\n      load: done t@n\n", "by all threads of the role"},
-        {"  param counter\n", "  param counter\n  dependent\n", "has no dep.wait"},
         {"work: done t@n", "work: done u@n", "no ring has the name `u`"},
         {"work: done t@n", "rest: done t@n", "no agent has the name `rest`"},
         {"derived ring ids", "derived", "what has generations belongs to a ring"},

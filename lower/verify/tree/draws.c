@@ -165,10 +165,10 @@ bool tree_draws(const TreeFacts *f, const IrOp **where)
     if (!f->has[IR_HAND] && !f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_BREAK] && !f->has[IR_REPEAT]) return true;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = *where = tree_op(f, i);
-        if (!draws(op) && op->op != IR_BREAK && op->op != IR_REPEAT) continue;
+        if (!draws(op) && op->op != IR_BREAK && op->op != IR_REPEAT && op->op != IR_HAND) continue;
         uint32_t block = f->at[i].around;
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
-        if (op->op != IR_REPEAT && !repeated) return false;
+        if ((draws(op) || op->op == IR_BREAK) && !repeated) return false;
         if (draws(op) && ++drawn > 1) return false;
         if (op->op == IR_HAND && !hands(f, i)) return false;
         if (op->op == IR_REPEAT && (block || !ends(f, i))) return false; /* once: behind its end it would draw again */
