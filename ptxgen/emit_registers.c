@@ -84,7 +84,7 @@ static bool plan_through(const IrKernel *k, const Chain *c, IrPlan *out)
     out->dst = plan_of(k, c->store)->dst;
     uint32_t a = thr_element_bytes(&out->src), b = thr_element_bytes(&out->dst);
     out->method = THR_VECTOR;
-    out->wide = out->src.rows && out->dst.rows ? (uint8_t)(WIDEST / (a > b ? a : b)) : 1;
+    out->wide = (uint8_t)(out->src.rows && out->dst.rows ? WIDEST / (a > b ? a : b) : 1);
     out->tall = 1;
     out->deal = 0;
     return from && !from->written && threads_work(out, &work) && work.n == 1 && work.piece[0].units <= TURNS * out->threads;

@@ -321,7 +321,11 @@ static bool report_const(const Access *a, uint64_t failed)
 /* Launched before others are over: has the thread seen that they are? What it has heard from a thread that waited will do. */
 static bool launches_over(const Access *a)
 {
-    if (!a->m->launch.dependent || clock_get(a->t->k[KNOW_C], LAUNCHES)) return true;
+    if (!a->m->launch.dependent) return true;
+    if (a->flags & REC_CONST)
+        return sim_fail_at(a->m, E1331, &a->who, NULL, "ld.global.nc in a kernel that may start while launches before it still write: what it reads must be read-only for the whole duration of the "
+                                                       "kernel (PTX ISA, ld.global.nc), and an assembler may put it in front of griddepcontrol.wait");
+    if (clock_get(a->t->k[KNOW_C], LAUNCHES)) return true;
     return sim_fail_at(a->m, E1331, &a->who, NULL, "global memory is touched while launches before this one may still run: nothing that this thread has waited for is "
                                                    "behind griddepcontrol.wait");
 }

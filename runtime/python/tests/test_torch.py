@@ -7,6 +7,7 @@ import torch
 import all_tests
 import tilecc
 from all_tests import raises
+from tilecc import std
 
 SOURCE = """
 kernel copy(src: global bf16[M, N], dst: global bf16[M, N]) {
@@ -116,6 +117,35 @@ def test_streams_and_graphs():
         graph.replay()
         torch.cuda.synchronize()
         assert torch.equal(x, y)
+
+
+def test_numbers_of_the_launch_before():
+    """A gather begins while the copy that writes its numbers, as the last of much, still runs."""
+    if device != "cuda":
+        return
+    numbers = [torch.randint(0, 4096, (1 << 24,), dtype=torch.int32, device=device) for _ in range(2)]
+    written = torch.zeros_like(numbers[0])
+    rows = torch.arange(4096, dtype=torch.int32, device=device).view(-1, 1).repeat(1, 256).contiguous()
+    index = written[-64:]
+    out = [torch.empty((64, 256), dtype=torch.int32, device=device) for _ in range(20)]
+
+    def launches():
+        for i, o in enumerate(out):
+            std.copy(numbers[i % 2].view(-1, 256), written.view(-1, 256))
+            std.gather(rows, index, o)
+
+    launches()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        launches()
+    for again in (launches, graph.replay):
+        for o in out:
+            o.zero_()
+        again()
+        torch.cuda.synchronize()
+        for i, o in enumerate(out):
+            assert torch.equal(o[:, 0], numbers[i % 2][-64:]), (again, i)
 
 
 def host_time():
