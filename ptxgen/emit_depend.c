@@ -74,16 +74,8 @@ static Opnd settle_all(PtxWriter *w, const IrOp *wait)
     return mix;
 }
 
-static bool reads_numbers(const IrKernel *k)
-{
-    for (uint32_t b = 0; b < ir_bodies(k); b++)
-        for (uint32_t i = 0; i < ir_body(k, b)->ops.n; i++)
-            if (ir_body(k, b)->ops.v[i].op == IR_LOADS) return true;
-    return false;
-}
-
 void ptx_op_dependent(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    if (op->op == IR_DEP_WAIT) wait_behind(w, reads_numbers(w->k) ? settle_all(w, op) : NONE);
+    if (op->op == IR_DEP_WAIT) wait_behind(w, ir_has(w->k, IR_LOADS) ? settle_all(w, op) : NONE);
     else ptx_form(w, guard, FORM_GRIDDEP_LAUNCH);
 }

@@ -12,37 +12,32 @@
 
 #include "lower/emit/values.h"
 
+/* Blocks around what comes behind the op, of those around it. */
+static uint32_t depth_behind(uint32_t depth, const IrOp *op)
+{
+    return op->op == IR_END ? depth - 1 : ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE ? depth + 1 : depth;
+}
+
 /* In front of the first op that touches global memory, and of the branches around it. */
 static uint32_t wait_at(const IrRole *r)
 {
     uint32_t depth = 0, at = 0;
     for (uint32_t i = 0; i < r->ops.n; i++) {
-        const IrOp *op = &r->ops.v[i];
         if (depth == 0) at = i;
-        if (ir_touches_global(op)) return at;
-        if (op->op == IR_END) depth--;
-        else if (ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE) depth++;
+        if (ir_touches_global(&r->ops.v[i])) return at;
+        depth = depth_behind(depth, &r->ops.v[i]);
     }
     return r->ops.n;
 }
 
-static bool has_op(const IrRole *r, IrOpcode op)
-{
-    for (uint32_t i = 0; i < r->ops.n; i++)
-        if (r->ops.v[i].op == op) return true;
-    return false;
-}
-
 static bool has_loop(const IrRole *r)
 {
-    return has_op(r, IR_LOOP) || has_op(r, IR_REPEAT);
+    return ir_body_has(r, IR_LOOP) || ir_body_has(r, IR_REPEAT);
 }
 
 static bool reads_numbers(const IrKernel *k)
 {
-    bool any = has_op(&k->init, IR_LOADS);
-    for (uint32_t i = 0; i < k->roles.n; i++) any |= has_op(&k->roles.v[i], IR_LOADS);
-    return any;
+    return ir_has(k, IR_LOADS);
 }
 
 /* Behind the role's last load that it does not wait for one before, and the branches around that; 0: it has none. */
@@ -52,8 +47,7 @@ static uint32_t behind_loads(const IrRole *r)
     bool loaded = false;
     for (uint32_t i = 0; i < r->ops.n && r->ops.v[i].op != IR_BAR_WAIT; i++) {
         const IrOp *op = &r->ops.v[i];
-        if (op->op == IR_END) depth--;
-        else if (ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE) depth++;
+        depth = depth_behind(depth, op);
         loaded |= op->op == IR_TMA_LOAD || op->op == IR_BLK_LOAD;
         if (!loaded || depth) continue;
         at = i + 1;
@@ -74,7 +68,7 @@ static IrOp *put_at(Lower *L, IrRole *r, uint32_t at, IrOpcode op)
 /* Threads take from tensors and give to tensors. */
 static bool by_threads(const IrKernel *k)
 {
-    return k->bars.n == 0 && k->roles.n == 1 && has_op(&k->roles.v[0], IR_THR_LOAD) && has_op(&k->roles.v[0], IR_THR_STORE);
+    return k->bars.n == 0 && k->roles.n == 1 && ir_body_has(&k->roles.v[0], IR_THR_LOAD) && ir_body_has(&k->roles.v[0], IR_THR_STORE);
 }
 
 static IrOp *put_value(Lower *L, IrRole *r, uint32_t at, IrOpcode op, IrType t)
@@ -105,7 +99,7 @@ static void say_early(Lower *L)
 static void say_by_loads(Lower *L)
 {
     IrKernel *k = L->ir;
-    bool looped = has_loop(&k->init), early = has_op(&k->init, IR_LOADS);
+    bool looped = has_loop(&k->init), early = ir_body_has(&k->init, IR_LOADS);
     IrRole *loads = NULL;
     uint32_t at = 0;
     for (uint32_t i = 0; i < k->roles.n; i++) {
@@ -128,7 +122,7 @@ static IrRole *waiting(IrKernel *k)
 {
     if (!reads_numbers(k)) return &k->init;
     IrRole *alone = k->roles.n == 1 && k->roles.v[0].elect && !has_loop(&k->roles.v[0]) ? &k->roles.v[0] : NULL;
-    bool init = wait_at(&k->init) < k->init.ops.n || has_op(&k->init, IR_TC_ALLOC) || has_op(&k->init, IR_CTA_SYNC) || has_op(&k->init, IR_CLUSTER_WAIT);
+    bool init = wait_at(&k->init) < k->init.ops.n || ir_body_has(&k->init, IR_TC_ALLOC) || ir_body_has(&k->init, IR_CTA_SYNC) || ir_body_has(&k->init, IR_CLUSTER_WAIT);
     return alone && !init ? alone : &k->init;
 }
 
@@ -137,7 +131,7 @@ void body_depend(Lower *L)
     IrRole *init = &L->ir->init, *r = waiting(L->ir);
     uint32_t wait = wait_at(r);
     put_at(L, r, wait, IR_DEP_WAIT);
-    if (has_op(init, IR_TC_ALLOC)) put_at(L, init, init->ops.n, IR_DEP_LAUNCH);
+    if (ir_body_has(init, IR_TC_ALLOC)) put_at(L, init, init->ops.n, IR_DEP_LAUNCH);
     else if (reads_numbers(L->ir)) say_by_loads(L);
     else {
         put_at(L, r, wait + 1, IR_DEP_LAUNCH);

@@ -10,7 +10,6 @@ enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, num = IR_RESULT_NUM, any = IR
 const IrOpInfo IR_OPS[IR_OP_COUNT] = {
 #define OP(id, text, result, group, who, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group, IRB_##who},
 #include "lower/ir/ops.def"
-#undef OP
 };
 
 const uint8_t IR_LX_OPS[IR_OP_COUNT] = {
@@ -20,18 +19,8 @@ const uint8_t IR_LX_OPS[IR_OP_COUNT] = {
 
 const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
 #define ARG(key, kind) | UINT64_C(1) << IRK_##key
-#define MAY ARG
-#define LIST ARG
-#define SOME ARG
-#define AS(before, key, kind) ARG(key, kind)
 #define OP(id, text, result, group, who, operands) [IR_##id] = 0 operands,
 #include "lower/ir/ops.def"
-#undef OP
-#undef AS
-#undef SOME
-#undef LIST
-#undef MAY
-#undef ARG
 };
 _Static_assert(IRK_KEYS <= 64, "a bit for each key");
 
@@ -47,16 +36,9 @@ const IrSignature IR_SIGNATURES[IR_OP_COUNT] = {
 #define MAY(key, kind) {IRK_##key, IS(kind), OF(kind), false, true},
 #define LIST(key, kind) {IRK_##key, IS(kind), OF(kind), true, false},
 #define SOME(key, kind) {IRK_##key, IS(kind), OF(kind), true, true},
-#define AS(before, key, kind) ARG(key, kind)
 #define OP(id, text, result, group, who, operands)                                                                     \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ir/ops.def"
-#undef OP
-#undef AS
-#undef SOME
-#undef LIST
-#undef MAY
-#undef ARG
 #undef OF
 #undef IS
 };
@@ -64,18 +46,9 @@ const IrSignature IR_SIGNATURES[IR_OP_COUNT] = {
 /* What stands before an operand; NULL: what keys.def says. Apart from the rows, each of which fits into a cache line without it: the checker reads them for every op. */
 static const char *const BEFORE[IR_OP_COUNT][IR_OPERANDS_MAX] = {
 #define ARG(key, kind) NULL,
-#define MAY ARG
-#define LIST ARG
-#define SOME ARG
 #define AS(before, key, kind) before,
 #define OP(id, text, result, group, who, operands) [IR_##id] = {operands NULL},
 #include "lower/ir/ops.def"
-#undef OP
-#undef AS
-#undef SOME
-#undef LIST
-#undef MAY
-#undef ARG
 };
 
 #define W(word) word,
@@ -217,4 +190,18 @@ uint32_t ir_bodies(const IrKernel *k)
 const IrRole *ir_body(const IrKernel *k, uint32_t i)
 {
     return i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
+}
+
+bool ir_body_has(const IrRole *body, IrOpcode op)
+{
+    for (uint32_t i = 0; i < body->ops.n; i++)
+        if (body->ops.v[i].op == op) return true;
+    return false;
+}
+
+bool ir_has(const IrKernel *k, IrOpcode op)
+{
+    for (uint32_t b = 0; b < ir_bodies(k); b++)
+        if (ir_body_has(ir_body(k, b), op)) return true;
+    return false;
 }

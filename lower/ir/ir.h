@@ -20,7 +20,6 @@
 typedef enum IrOpcode {
 #define OP(id, ...) IR_##id,
 #include "lower/ir/ops.def"
-#undef OP
     IR_OP_COUNT
 } IrOpcode;
 
@@ -262,6 +261,8 @@ static inline bool ir_opens_block(IrOpcode op) /* closed by `end` (an if's first
 /* The bodies in the order in which the text has them and values are defined: init, the roles, exit. */
 uint32_t ir_bodies(const IrKernel *k);
 const IrRole *ir_body(const IrKernel *k, uint32_t i);
+bool ir_body_has(const IrRole *body, IrOpcode op);
+bool ir_has(const IrKernel *k, IrOpcode op); /* one of the bodies has it; what the tree has does not count */
 
 /* ---- text form: text.c ---- */
 /* With sources, the source line stands as a comment above the ops of each statement. */

@@ -100,14 +100,14 @@ Home home_of(Program *p)
 {
     Home h;
     memcpy(h.size, p->size, sizeof h.size);
-    memcpy(h.tensor, p->tensor, sizeof h.tensor);
+    for (int t = 0; t < p->ntensors; t++) h.first[t] = p->tensor[t].first, h.data[t] = p->tensor[t].data;
     return h;
 }
 
 void go_home(Program *p, const Home *h)
 {
     memcpy(p->size, h->size, sizeof h->size);
-    for (int t = 0; t < p->ntensors; t++) p->tensor[t].first = h->tensor[t].first, p->tensor[t].data = h->tensor[t].data;
+    for (int t = 0; t < p->ntensors; t++) p->tensor[t].first = h->first[t], p->tensor[t].data = h->data[t];
 }
 
 bool take_launch(Program *p, const Home *h, int launch)

@@ -261,7 +261,7 @@ Standing program_standing(Program *p, const char **why);
 /* launches.c */
 typedef struct Home { /* what a program was drawn with */
     Size size[SIZES_MAX];
-    Tensor tensor[TENSORS_MAX];
+    uint8_t *first[TENSORS_MAX], *data[TENSORS_MAX];
 } Home;
 int launches(const Program *p); /* how many other ones there are */
 Home home_of(Program *p);
