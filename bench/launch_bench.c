@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "runtime/cuda_api.h"
 #include "tile.h"
 

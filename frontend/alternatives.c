@@ -5,7 +5,7 @@
  * Also what -D can set (--emit=defines). */
 #include <string.h>
 
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 #include "frontend/wish.h"
 
 static uint32_t of_source(const TParam *t)

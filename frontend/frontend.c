@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 
 static Name word(Checked *ch, const char *s) { return names_intern(ch->c->names, s, strlen(s)); }
 

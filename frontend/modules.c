@@ -1,7 +1,7 @@
 /* Modules: imports, the items of each module, and -D. */
 #include <string.h>
 
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 #include "lang/checked.h"
 
 const char *name_of(const Env *e, Name n) { return names_text(e->c->names, n); }

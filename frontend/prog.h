@@ -7,10 +7,10 @@
 #ifndef FRONTEND_PROG_H
 #define FRONTEND_PROG_H
 
-#include "frontend/ast.h"
+#include "frontend/parse/ast.h"
 #include "lang/lang.h"
 #include "lang/lx.h"
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 
 #define P_RANK 5
 

@@ -2,7 +2,7 @@
  * launch moves; `#` begins a comment. They name what the program has: what it has no more is a warning, for a tuned program goes on changing. */
 #include <string.h>
 
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 #include "frontend/wish.h"
 
 static bool take(WishText *t, char ch)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 #include "frontend/wish.h"
 
 enum { STAGES_MAX = 64 };

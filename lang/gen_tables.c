@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lang/diag.h"
+#include "lang/diag/diag.h"
 #include "lang/lang.h"
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 
 /* A cell of a Markdown table: '|' would end it. */
 static void cell(const char *s)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "lang/names.h"
 
 /* ---- element types ---- */

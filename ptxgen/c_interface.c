@@ -255,7 +255,7 @@ static void print_extents(const CKernel *k, const MfTensor *p, Text *t)
     text_char(t, ']');
 }
 
-/* Bytes that the address is a multiple of: what the kernel relies on, and what a map over it takes (map_rules.h). */
+/* Bytes that the address is a multiple of: what the kernel relies on, and what a map over it takes (maps/rules.h). */
 static unsigned alignment_of(const MfKernel *mf, const MfTensor *p)
 {
     unsigned align = p->align;
@@ -289,7 +289,7 @@ static void refused_unless(Names *said, const char *text, Text *out)
     text_str(out, "\n");
 }
 
-/* What the driver wants of rows, as far as sizes decide it (map_rules.h). */
+/* What the driver wants of rows, as far as sizes decide it (maps/rules.h). */
 static void describe_pitches(const CInterface *c, const CKernel *k, const MfMap *m, Names *said, Text *out)
 {
     const MfKernel *mf = k->mf;

@@ -8,7 +8,7 @@
 #ifndef PTXGEN_C_INTERFACE_H
 #define PTXGEN_C_INTERFACE_H
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "tilecc.h"
 
 typedef struct CInterface {

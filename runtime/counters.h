@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "runtime/cuda_api.h"
 #include "runtime/host.h"
 

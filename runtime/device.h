@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "runtime/host.h"
 #include "tile.h"
 

@@ -1,6 +1,6 @@
 /* Loaded modules and bound arguments: the state behind tile.h's opaque types.
  *
- * In: an image with its launch manifest (lang/manifest.h), arguments by name. Out: a Launch that the device takes.
+ * In: an image with its launch manifest (lang/manifest/manifest.h), arguments by name. Out: a Launch that the device takes.
  *
  * A launch is prepared in steps, each only as often as what it depends on changes:
  *   resolve   symbols from shapes, strides and scalars; extents compared        (bind.c)     a shape or scalar changed
@@ -16,7 +16,7 @@
 #ifndef RUNTIME_MODULE_H
 #define RUNTIME_MODULE_H
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
 

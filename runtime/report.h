@@ -6,7 +6,7 @@
 #ifndef RUNTIME_REPORT_H
 #define RUNTIME_REPORT_H
 
-#include "lang/diag.h"
+#include "lang/diag/diag.h"
 #include "tile.h"
 
 #if defined(__GNUC__)

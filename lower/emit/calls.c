@@ -1,4 +1,4 @@
-/* The calls of functions that ops stand in: the verifier tells them, as other messages do (call_notes() in ../../frontend/calls.c). */
+/* The calls of functions that ops stand in: the verifier tells them, as other messages do (call_notes() in ../../frontend/check/calls.c). */
 #include "lower/emit/values.h"
 #include "lower/kernel/report.h"
 

@@ -3,8 +3,8 @@
 
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/explain/explain.h"
-#include "lower/plan/threads.h"
 #include "lower/plan/maps.h"
+#include "lower/plan/threads.h"
 #include "lower/schedule/schedule.h"
 
 static const char *how_it_completes(Lower *L, const MoveInfo *mi)
@@ -217,7 +217,7 @@ static void print_unknown(Lower *L, const char *what, const Lx *values, int n, c
     if (shown) text_str(L->plan, rule);
 }
 
-/* What the launch makes sure of before it encodes the map: lang/map_rules.h. */
+/* What the launch makes sure of before it encodes the map: lang/maps/rules.h. */
 static void print_map_rules(Lower *L, uint32_t map)
 {
     const MfMap *m = &L->ir->mf.maps.v[map];

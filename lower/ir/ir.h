@@ -12,9 +12,9 @@
 #ifndef LOWER_IR_IR_H
 #define LOWER_IR_IR_H
 
-#include "lang/diag.h"
+#include "lang/diag/diag.h"
 #include "lang/interval.h"
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "lang/names.h"
 
 typedef enum IrOpcode {

@@ -3,7 +3,7 @@
 
 #include "lang/checked.h"
 #include "lang/lang.h"
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "lower/ir/thread_work.h"
 
 enum { GROUP = 8 /* rows that the descriptor has in a row */, QUARTER = 32, ADDRESS_BITS = 14, ADDRESS_SHIFT = 4,

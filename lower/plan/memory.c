@@ -29,7 +29,7 @@ void memory_buffers(Lower *L)
         b->name = name_text(L, t->name);
         b->span = t->span;
         b->align = (uint32_t)align;
-        b->bytes = (uint32_t)bytes; /* no more than a CTA has, but for padding: frontend/types.c */
+        b->bytes = (uint32_t)bytes; /* no more than a CTA has, but for padding: frontend/check/types.c */
         b->slots = (uint32_t)t->slots;
         b->pitch = (uint32_t)pitch;
     }

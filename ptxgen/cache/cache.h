@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "lang/source.h"
+#include "lang/diag/source.h"
 #include "ptxgen/cache/sha256.h"
 #include "tilecc.h"
 

@@ -13,7 +13,7 @@
 #ifndef FORMS_H
 #define FORMS_H
 
-#include "lang/diag.h"
+#include "lang/diag/diag.h"
 #include "lang/lang.h"
 #include "runtime/ptx/ptx.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lang/limits.h"
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "runtime/ptx/forms_check.h"
 
 /* ---- types ---- */

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "runtime/sim/machine.h"
-#include "runtime/sim/tmem.h"
-#include "runtime/sim/watch.h"
+#include "runtime/sim/tmem/tmem.h"
+#include "runtime/sim/watch/watch.h"
 
 static void *make_raw(SimMachine *m, uint64_t n)
 {

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/sim/async.h"
+#include "runtime/sim/copies/async.h"
 #include "runtime/sim/machine.h"
-#include "runtime/sim/tmem.h"
-#include "runtime/sim/watch.h"
+#include "runtime/sim/tmem/tmem.h"
+#include "runtime/sim/watch/watch.h"
 
 enum { GROUPS_MAX = 64, LINES = 12, TEXT_MAX = 2400 };
 

@@ -11,7 +11,7 @@
 #include "runtime/report.h"
 #include "runtime/sim/device_options.h"
 #include "runtime/sim/machine.h"
-#include "runtime/sim/watch.h"
+#include "runtime/sim/watch/watch.h"
 
 typedef struct SimDevice {
     tile_device base;

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/sim/async.h"
+#include "runtime/sim/copies/async.h"
 #include "runtime/sim/budget.h"
-#include "runtime/sim/tmem.h"
-#include "runtime/sim/trace.h"
-#include "runtime/sim/watch.h"
+#include "runtime/sim/tmem/tmem.h"
+#include "runtime/sim/trace/trace.h"
+#include "runtime/sim/watch/watch.h"
 
 /* ---- random numbers ---- */
 

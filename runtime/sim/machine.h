@@ -3,17 +3,14 @@
  *   program + launch -> machine: admit clusters -> pick a thread or an asynchronous step -> .. -> all have exited
  *
  * Each thread has its own program counter and register file. A seeded scheduler picks who runs and for how many
- * instructions; in fast mode it is round robin and a thread runs until it blocks. Copies are tasks of async.h that the
+ * instructions; in fast mode it is round robin and a thread runs until it blocks. Copies are tasks of copies/async.h that the
  * scheduler advances like threads. Collective instructions (shuffle, vote, elect, bar.warp.sync) wait until all lanes
  * of their mask that have not exited stand at the same instruction.
  *
  * A launch ends when all threads have exited and all tasks are done, or at the first finding (report.h), or at a limit
  * of steps, memory or time.
  *
- * Modules: exec.c (one thread's instructions), collective.c and matrix.c (warp), barrier.c (mbarrier), sync.c (bar.sync, cluster
- * barrier), forms.c's rows are executed by exec_forms.c, access.c (addresses to bytes, all checks of a plain access),
- * async.c (copies), tmem.c (tensor memory), watch.c + clock.c + shadow.c (the rules that only show in check mode),
- * trace.c, machine.c
+ * Rooms: exec (what threads do), copies, tmem (tensor memory), watch (the rules that only show in check mode), trace; here are machine.c
  * (launch, scheduler), cta.c (clusters, CTAs, threads), budget.c (the launch's host memory), idle.c (loops without an
  * end), deadlock.c (who waits for what), device.c (libtile's device).
  *
@@ -23,10 +20,10 @@
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
-#include "lang/manifest.h"
-#include "runtime/sim/maps.h"
+#include "lang/manifest/manifest.h"
+#include "runtime/sim/copies/maps.h"
+#include "runtime/sim/decode/program.h"
 #include "runtime/sim/memory.h"
-#include "runtime/sim/program.h"
 #include "runtime/sim/report.h"
 
 typedef enum SimMode { SIM_FAST, SIM_CHECK, SIM_FUZZ } SimMode;
@@ -53,7 +50,7 @@ static inline bool rng_one_in(Rng *r, uint32_t n)
 }
 enum { NOISE_WORDS = 1024 };
 
-/* ---- mbarriers: barrier.c ---- */
+/* ---- mbarriers: exec/barrier.c ---- */
 /* The 8 bytes in shared memory: bits 0..19 arrivals expected per phase, 20..39 arrivals still pending, 40..61 bytes
  * still expected (signed, 22 bits), 62 parity of the current phase, 63 set: a live mbarrier. The record is the
  * watch's and the report's; in fast mode only phase and waiters of it are used. */
@@ -257,15 +254,15 @@ void sim_cta_start(SimMachine *m, SimCta *cta);
 /* Coordinates of a CTA of the grid by its cluster's number and its rank. */
 void sim_cta_id(const SimLaunch *l, uint32_t cluster, uint32_t rank, uint32_t id[3]);
 
-/* ---- exec.c ---- */
+/* ---- exec/exec.c ---- */
 typedef enum ExecResult { EXEC_BUDGET, EXEC_BLOCKED, EXEC_EXITED, EXEC_FAILED } ExecResult;
 ExecResult sim_exec(SimMachine *m, SimThread *t, uint32_t budget);
 void sim_exec_begin(SimMachine *m); /* before the first one */
-/* exec_forms.c: one instruction of instructions.def. EXEC_BUDGET: done, go on behind it. EXEC_BLOCKED: the thread
+/* exec/forms.c: one instruction of instructions.def. EXEC_BUDGET: done, go on behind it. EXEC_BLOCKED: the thread
  * was blocked, and the pc says whether the instruction is executed again when it wakes. */
 ExecResult sim_exec_form(SimMachine *m, SimThread *t, const FormOp *f);
 
-/* ---- access.c: addresses to bytes ---- */
+/* ---- exec/access.c: addresses to bytes ---- */
 typedef enum AccessKind {
     ACCESS_WEAK,
     ACCESS_VOLATILE,
@@ -289,18 +286,18 @@ bool sim_locate(SimMachine *m, SimThread *t, PtxSpace space, uint64_t address, u
 bool sim_locate_shared(SimMachine *m, SimThread *t, uint64_t address, uint64_t bytes, uint32_t align, bool cta_only,
                        const char *what, SimLoc *out);
 
-/* ---- collective.c ---- */
+/* ---- exec/collective.c ---- */
 /* Rendezvous of the lanes in `mask`; when the last one comes it performs `op` for all and wakes them behind it. */
 ExecResult sim_collective(SimMachine *m, SimThread *t, uint32_t mask);
 /* All other live lanes of t's warp wait at t's instruction. */
 bool sim_collective_last(const SimMachine *m, SimThread *t);
 /* Re-examines a warp's waiting lanes after one of them exited. */
 void sim_collective_exit(SimMachine *m, SimThread *t);
-/* matrix.c: ldmatrix and stmatrix of all 32 lanes of a warp. False: a finding was filed. */
+/* exec/matrix.c: ldmatrix and stmatrix of all 32 lanes of a warp. False: a finding was filed. */
 bool sim_is_matrix(InstrForm f);
 bool sim_matrices(SimMachine *m, SimThread *const *lane, const FormOp *f);
 
-/* ---- sync.c ---- */
+/* ---- exec/sync.c ---- */
 ExecResult sim_named_barrier(SimMachine *m, SimThread *t, uint32_t id, uint32_t threads, bool wait);
 /* aligned: by all lanes of the warp at one place. */
 ExecResult sim_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed, bool aligned);
@@ -308,7 +305,7 @@ ExecResult sim_cluster_wait(SimMachine *m, SimThread *t, bool aligned);
 /* A thread has exited: may end barriers that count live threads (cluster barrier: exited threads count as arrived). */
 void sim_sync_exit(SimMachine *m, SimThread *t);
 
-/* ---- barrier.c: mbarriers ---- */
+/* ---- exec/barrier.c: mbarriers ---- */
 SimBarrier *mbar_find(SimCta *cta, uint32_t offset); /* NULL: none was ever made there */
 bool mbar_init(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t count);
 bool mbar_inval(SimMachine *m, SimThread *t, const SimLoc *at);

@@ -42,7 +42,7 @@ void sim_describe_op(SimMachine *m, uint32_t pc, Text *out)
     const SimProgram *p = m->launch.program;
     static const char *const names[SIM_OPCODE_COUNT] = {
 #define OP(id) #id,
-#include "runtime/sim/ops.def"
+#include "runtime/sim/decode/ops.def"
 #undef OP
     };
     static const char *const bars[] = {"bar.sync", "bar.arrive", "bar.red.popc", "bar.red.and", "bar.red.or"};

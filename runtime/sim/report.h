@@ -7,7 +7,7 @@
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
-#include "lang/diag.h"
+#include "lang/diag/diag.h"
 #include "lang/text.h"
 
 struct SimMachine;

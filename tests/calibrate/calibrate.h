@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "runtime/sim/machine.h"
 
 typedef enum Kind {

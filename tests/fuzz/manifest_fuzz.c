@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lang/manifest_words.h"
+#include "lang/manifest/words.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilecc/npy.h"
+#include "tilecc/run/npy.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

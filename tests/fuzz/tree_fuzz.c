@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/ast.h"
+#include "frontend/parse/ast.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  *
  *   check_plain PTXAS SHARE [TARGET:VERSION ..]
  *
- * Variants (plain_variants.c) are every row of runtime/sim/plain.def with all its words and types, near misses of them,
+ * Variants (plain_variants.c) are every row of runtime/sim/decode/plain.def with all its words and types, near misses of them,
  * operands in registers of every other type, and operands that are none: constants, special registers, addresses, pairs,
  * vectors, `_`. Every SHARE-th is judged, another share for each pair of target and version; 1 is everything. The reader
  * may be stricter for a reason, which is a row of STRICTER, never laxer; where ptxas crashes on an instruction by itself there is
@@ -16,8 +16,8 @@
 
 #include "lang/arena.h"
 #include "lang/text.h"
-#include "runtime/sim/program.h"
 #include "runtime/ptx/ptx.h"
+#include "runtime/sim/decode/program.h"
 #include "tests/ptxas/plain_variants.h"
 
 enum { CHUNK = 400 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/plain.h"
+#include "runtime/sim/decode/plain.h"
 
 enum { WORDS = 16, SLOTS = 4, COMBINATIONS = 4000, ALL_WORDS = 256 };
 

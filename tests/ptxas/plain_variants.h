@@ -1,4 +1,4 @@
-/* Plain instructions to judge: the rows of runtime/sim/plain.def with all their words and types, and near misses. */
+/* Plain instructions to judge: the rows of runtime/sim/decode/plain.def with all their words and types, and near misses. */
 #ifndef TESTS_PTXAS_PLAIN_VARIANTS_H
 #define TESTS_PTXAS_PLAIN_VARIANTS_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cover.h"
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 #include "lower/ir/ops.h"
 #include "lower/verify/verify.h"
 #include "runtime/ptx/forms.h"

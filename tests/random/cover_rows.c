@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "cover.h"
-#include "frontend/check.h"
+#include "frontend/check/check.h"
 #include "lower/ir/ops.h"
 
 enum { ROWS_MAX = 4096, SLOTS = 16384 };

@@ -27,7 +27,7 @@ cp_64x128b_01_23 64x128b_01_23 64 16
 cp_32x128b 32x128b 32 64
 EOF
     # Elements of 4 and 6 bits: rows of 128.
-    grep -q 'packed types .*not simulated' runtime/sim/*.c && continue
+    grep -q 'packed types .*not simulated' runtime/sim/*/*.c && continue
     for bits in 4 6; do
         while read -r kernel shape rows width; do
             make u1 $((ctas * rows)),$((16 * bits)) a

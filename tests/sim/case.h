@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "runtime/device.h"
 #include "tile.h"
 

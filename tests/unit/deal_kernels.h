@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_DEAL_KERNELS_H
 #define TESTS_UNIT_DEAL_KERNELS_H
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 
 /* Every kernel adds src[i], and `hints`, to dst[i] for each iteration i that it takes. */
 #define HEAD                                                                                                           \

@@ -397,7 +397,7 @@ static void every_place_is_there(void **state)
 {
     (void)state;
     char path[1024];
-    snprintf(path, sizeof path, "%s/frontend/parse.y", root());
+    snprintf(path, sizeof path, "%s/frontend/parse/parse.y", root());
     char *grammar = file_text(path), *at = strstr(grammar, "\n%%\n"), *end = at ? strstr(at + 4, "\n%%\n") : NULL;
     assert_non_null(end);
     bool known[NPLACES] = {false};
@@ -445,7 +445,7 @@ static void operators(void **state)
 {
     (void)state;
     char path[1024];
-    snprintf(path, sizeof path, "%s/frontend/parse.y", root());
+    snprintf(path, sizeof path, "%s/frontend/parse/parse.y", root());
     char *grammar = file_text(path), *at = strstr(grammar, "\n%%\n"), *end = strstr(at + 4, "\n%%\n");
     int operators = 0;
     wrong = 0;

@@ -1,7 +1,7 @@
 /* Diagnostics: what is kept, in which order, and how it is shown. */
 #include "tests/unit/lang_fixture.h"
 
-#include "lang/diag.h"
+#include "lang/diag/diag.h"
 
 typedef struct Desk {
     Sources sources;

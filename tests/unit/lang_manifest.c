@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 
 static MfKernel copy_kernel(Arena *a)
 {

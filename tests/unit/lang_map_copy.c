@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 
 typedef struct Seen {
     int n;

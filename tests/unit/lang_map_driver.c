@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 
 typedef int (*EncodeTiled)(void *map, int type, uint32_t rank, void *address, const uint64_t *dims,
                            const uint64_t *pitches, const uint32_t *box, const uint32_t *steps, int interleave,

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/lang_fixture.h"
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 
 typedef struct Breaches {
     unsigned n;

@@ -2,7 +2,7 @@
 #include "tests/unit/lang_fixture.h"
 
 #include "lang/names.h"
-#include "lang/source.h"
+#include "lang/diag/source.h"
 
 static void equal_text_is_one_name(void **state)
 {

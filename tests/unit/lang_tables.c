@@ -4,7 +4,7 @@
 #include <ctype.h>
 
 #include "lang/lang.h"
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 
 static void element_types_are_found_by_name(void **state)
 {

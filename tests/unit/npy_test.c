@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tilecc/npy.h"
+#include "tilecc/run/npy.h"
 
 /* A file of version 1 with this header text and `data` bytes of data; exactly as large as said, for the sanitizers. */
 static unsigned char *make(int version, const char *header, size_t data, size_t *size)

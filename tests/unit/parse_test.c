@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/ast.h"
+#include "frontend/parse/ast.h"
 
 typedef struct Fixture {
     Mem mem;

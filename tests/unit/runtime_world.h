@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_RUNTIME_WORLD_H
 #define TESTS_UNIT_RUNTIME_WORLD_H
 
-#include "lang/manifest.h"
+#include "lang/manifest/manifest.h"
 #include "runtime/device.h"
 #include "tests/unit/fake_driver.h"
 

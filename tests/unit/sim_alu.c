@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/alu.h"
+#include "runtime/sim/exec/alu.h"
 
 /* ---- one operation ---- */
 enum { D, A, B, C, E, SLOTS };

@@ -3,8 +3,8 @@
  * measurements on an H200. */
 #include "tests/unit/sim_hand.h"
 
-#include "runtime/sim/async.h"
-#include "runtime/sim/trace.h"
+#include "runtime/sim/copies/async.h"
+#include "runtime/sim/trace/trace.h"
 
 enum { THREADS = 32, BAR = 0, DATA = 1024, BYTES = 4096 };
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/sim/clock.h"
-#include "runtime/sim/shadow.h"
+#include "runtime/sim/watch/clock.h"
+#include "runtime/sim/watch/shadow.h"
 
 enum { AGENTS = 300 };
 

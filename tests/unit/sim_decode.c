@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 
-#include "runtime/sim/alu.h"
+#include "runtime/sim/exec/alu.h"
 #include "runtime/sim/machine.h"
 
 /* ---- decoding a text ---- */

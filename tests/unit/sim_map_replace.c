@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/sim/maps.h"
+#include "runtime/sim/copies/maps.h"
 
 /* PTX ISA, tensormap.replace: a map made out of zeros, field by field. */
 static void replaced_fields_make_a_map(void **state)

@@ -2,7 +2,7 @@
 #ifndef TESTS_SIM_MODES_CASE_H
 #define TESTS_SIM_MODES_CASE_H
 
-#include "runtime/sim/maps.h"
+#include "runtime/sim/copies/maps.h"
 
 typedef struct Case {
     MapDesc d;

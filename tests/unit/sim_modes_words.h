@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "tests/unit/sim_modes_ref.h"
 
 /* coord, offset: as the instruction has them. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/sim/maps.h"
+#include "runtime/sim/copies/maps.h"
 
 static uint64_t seed = 7;
 

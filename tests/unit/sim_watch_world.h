@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/sim/watch.h"
+#include "runtime/sim/watch/watch.h"
 
 enum { THREADS = 64, SMEM = 128 * 1024, OPS = 256, GLOBAL = 1 << 20, BARRIERS = 8 };
 

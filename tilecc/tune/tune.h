@@ -18,7 +18,7 @@
 #include "tile.h"
 #include "tilecc/commands.h"
 #include "tilecc/program.h"
-#include "tilecc/run_args.h"
+#include "tilecc/run/args.h"
 
 enum { TUNE_POINTS = 16, TUNE_CANDIDATES = 96, TUNE_SIZES = 24, TUNE_SCHEDULES = 4, TUNE_COMBINATIONS = 8 };
 

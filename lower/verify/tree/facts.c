@@ -1,7 +1,7 @@
 #include "lower/verify/tree/state.h"
 
 #include "lang/lang.h"
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "lower/ir/ops.h"
 #include "lower/ir/tensor_memory.h"
 #include "lower/ir/thread_work.h"

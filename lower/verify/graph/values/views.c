@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "lang/map_rules.h"
+#include "lang/maps/rules.h"
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 

@@ -1,0 +1,73 @@
+/* What of the declarations of a kernel its statements use: what only branches that are left out use is no part of the kernel, and
+ * what nothing uses gets a warning (a name that starts with _ says that this is meant). */
+#include "frontend/check/check.h"
+
+static void mark(PUsed *u, bool read)
+{
+    u->read |= read;
+    u->named = true;
+}
+
+static void move(const PMove *m)
+{
+    if (m->src.tile) mark(&m->src.tile->used, true);
+    if (m->dst.tile) mark(&m->dst.tile->used, false); /* a tile that is only written is of no use */
+    if (m->barrier) mark(&m->barrier->used, true);
+    if (m->cache) mark(&m->cache->used, true);
+    if (m->map == NULL) return;
+    mark(&m->map->used, true);
+    if (m->kind == MOVE_STORE) m->map->is_store = true;
+    else m->map->is_load = true;
+}
+
+static void walk(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_MOVE) move(s->move);
+        if (s->barrier) mark(&s->barrier->used, true);
+        walk(&s->body);
+        walk(&s->other);
+        for (uint32_t i = 0; i < s->roles.n; i++) walk(&s->roles.v[i].body);
+    }
+}
+
+/* Keeps those of a list that are not only used where nothing happens, and numbers them. */
+#define KEEP(list)                                                                                                             \
+    do {                                                                                                                       \
+        uint32_t kept = 0;                                                                                                     \
+        for (uint32_t i = 0; i < (list).n; i++) {                                                                              \
+            if ((list).v[i]->used.out && !(list).v[i]->used.named) continue;                                                   \
+            (list).v[i]->index = kept;                                                                                         \
+            (list).v[kept++] = (list).v[i];                                                                                    \
+        }                                                                                                                      \
+        (list).n = kept;                                                                                                       \
+    } while (0)
+
+void drop_left_out(PKernel *k)
+{
+    walk(&k->body);
+    KEEP(k->tiles);
+    KEEP(k->barriers);
+    KEEP(k->maps);
+    KEEP(k->policies);
+}
+
+static void warn(Compilation *c, bool used, Name name, Span span, const char *what)
+{
+    const char *text = names_text(c->names, name);
+    if (!used && text[0] != '_') diag_at(c->diags, W0001, span, what, text);
+}
+
+void check_unused(Compilation *c, const PKernel *k)
+{
+    for (uint32_t i = 0; i < k->unused.n; i++)
+        warn(c, false, k->unused.v[i].name, k->unused.v[i].span, "nothing uses `%s`");
+    for (uint32_t i = 0; i < k->tiles.n; i++)
+        warn(c, k->tiles.v[i]->used.read, k->tiles.v[i]->name, k->tiles.v[i]->span, "nothing reads the tile `%s`");
+    for (uint32_t i = 0; i < k->barriers.n; i++)
+        warn(c, k->barriers.v[i]->used.read, k->barriers.v[i]->name, k->barriers.v[i]->span, "the barrier `%s` is not used");
+    for (uint32_t i = 0; i < k->maps.n; i++)
+        warn(c, k->maps.v[i]->used.read, k->maps.v[i]->name, k->maps.v[i]->span, "no move goes through the map `%s`");
+    for (uint32_t i = 0; i < k->policies.n; i++)
+        warn(c, k->policies.v[i]->used.read, k->policies.v[i]->name, k->policies.v[i]->span, "the policy `%s` is not used");
+}

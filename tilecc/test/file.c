@@ -1,0 +1,442 @@
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tilecc/cli.h"
+#include "tilecc/options.h"
+#include "tilecc/test/test.h"
+
+enum { WORDS_MAX = 256 };
+
+typedef struct Words { /* of a line, or a command; texts of this process, which ends soon */
+    char *v[WORDS_MAX];
+    int n;
+} Words;
+
+static void push(Words *w, const char *s, size_t n)
+{
+    if (w->n + 1 >= WORDS_MAX) return;
+    w->v[w->n++] = copy_text(s, n);
+    w->v[w->n] = NULL;
+}
+
+static void add(Words *w, const char *s)
+{
+    push(w, s, strlen(s));
+}
+
+static void add_all(Words *w, const Words *more)
+{
+    for (int i = 0; i < more->n; i++) add(w, more->v[i]);
+}
+
+/* By spaces; "a b" and 'a b' are one word. */
+static Words split(const char *p, const char *end)
+{
+    Words w = {.n = 0};
+    while (p < end) {
+        if (isspace((unsigned char)*p)) {
+            p++;
+            continue;
+        }
+        char *word = must_alloc((size_t)(end - p) + 1);
+        size_t n = 0;
+        for (char quote = 0; p < end && (quote || !isspace((unsigned char)*p)); p++) {
+            if (quote ? *p == quote : *p == '"' || *p == '\'') quote = quote ? 0 : *p;
+            else word[n++] = *p;
+        }
+        push(&w, word, n);
+        free(word);
+    }
+    return w;
+}
+
+/* ---- lines that say something: `// options: ..` (the first one), `// run: ..`, `// expect CODE ..` ---- */
+
+static const char *line_end(const char *p)
+{
+    return p + strcspn(p, "\n");
+}
+
+/* Behind `// word` in front of `end`. */
+static const char *comment_before(const char *p, const char *end, const char *word)
+{
+    for (; p < end && *p; p++)
+        if (strncmp(p, "// ", 3) == 0 && strncmp(p + 3, word, strlen(word)) == 0) return p + 3 + strlen(word);
+    return NULL;
+}
+
+static const char *comment_in(const char *line, const char *word)
+{
+    return comment_before(line, line_end(line), word);
+}
+
+static bool says(const char *text, const char *word)
+{
+    return comment_before(text, text + strlen(text), word) != NULL;
+}
+
+static bool beside(const char *path, const char *ending)
+{
+    char *name = printed("%.*s.%s", (int)(strlen(path) - strlen(".tile")), path, ending);
+    bool is = access(name, F_OK) == 0;
+    free(name);
+    return is;
+}
+
+bool test_wanted(const char *path, const char *text)
+{
+    return beside(path, "ptx") || beside(path, "ir") || beside(path, "err") || says(text, "run:") || says(text, "expect ");
+}
+
+static Words options_of(const TestFile *t)
+{
+    const char *p = strncmp(t->text, "// options:", 11) == 0 ? t->text + 11 : NULL;
+    return p ? split(p, line_end(p)) : (Words){.n = 0};
+}
+
+/* ---- commands ---- */
+
+typedef struct Ran {
+    int status; /* exit code; 128 + n: ended by signal n */
+    char *out, *err;
+    size_t nout, nerr;
+} Ran;
+
+static const char *in_work(const TestFile *t, const char *name)
+{
+    return printed("%s/%s", t->work, name);
+}
+
+static char *slurp(const char *path, size_t *n)
+{
+    char *text = read_file(path, n);
+    return text ? text : copy_text("", *n = 0);
+}
+
+/* This program with these words, as if it were called anew: what it does to memory, and how it ends, stays there. */
+static Ran tilecc(const TestFile *t, Words *w)
+{
+    const char *out = in_work(t, "stdout"), *err = in_work(t, "stderr");
+    Ran r = {.status = EXIT_ENVIRONMENT};
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (!freopen("/dev/null", "r", stdin) || !freopen(out, "wb", stdout) || !freopen(err, "wb", stderr)) _exit(EXIT_ENVIRONMENT);
+        int code = run_command_line(w->n, w->v);
+        fflush(NULL);
+        _exit(code);
+    }
+    int status;
+    if (pid > 0 && waitpid(pid, &status, 0) == pid)
+        r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    r.out = slurp(out, &r.nout);
+    r.err = slurp(err, &r.nerr);
+    return r;
+}
+
+static Words command(const TestFile *t)
+{
+    Words w = {.n = 0}, options = options_of(t);
+    add(&w, "tilecc");
+    if (t->opt->lib.no_variants) add(&w, "--variants=off"); /* the file's own options have the last word */
+    add_all(&w, &options);
+    for (size_t i = 0; i < t->opt->lib.nimport_dirs; i++) {
+        add(&w, "-I");
+        add(&w, t->opt->lib.import_dirs[i]);
+    }
+    return w;
+}
+
+static Ran compile(const TestFile *t, const char *kind)
+{
+    Words w = command(t);
+    add(&w, kind);
+    add(&w, t->name);
+    return tilecc(t, &w);
+}
+
+/* ---- files beside it ---- */
+
+/* With --update it is written anew, else compared. */
+static void against_file(TestFile *t, const char *path, const char *now, size_t n)
+{
+    size_t have;
+    char *expected = slurp(path, &have);
+    if (have == n && memcmp(expected, now, n) == 0) {
+        free(expected);
+        return;
+    }
+    if (t->opt->update) {
+        t->updated = write_files(&(OutFile){path, now, n}, 1);
+        if (!t->updated) fprintf(t->why, "can't write %s\n", path);
+    } else {
+        test_texts(t, path, expected, have, now, n);
+    }
+    free(expected);
+}
+
+static const char *expected_path(const TestFile *t, const char *ending)
+{
+    return printed("%s.%s", t->stem, ending);
+}
+
+static void check_made(TestFile *t, const char *ending)
+{
+    char kind[32];
+    snprintf(kind, sizeof kind, "--emit=%s", ending);
+    Ran r = compile(t, kind);
+    if (r.status == EXIT_OK) against_file(t, expected_path(t, ending), r.out, r.nout);
+    else fprintf(t->why, "tilecc %s %s: exit code %d\n%s", kind, t->name, r.status, r.err);
+}
+
+/* All that is said, warnings too. */
+static void check_said(TestFile *t)
+{
+    Ran r = compile(t, "--emit=ptx");
+    if (r.status > EXIT_SOURCE) fprintf(t->why, "exit code %d\n%s", r.status, r.err);
+    else against_file(t, expected_path(t, "err"), r.err, r.nerr);
+}
+
+/* ---- // expect E0610 ---- */
+
+typedef struct Expected {
+    unsigned line;
+    char code[8];
+    bool met;
+} Expected;
+enum { EXPECTED_MAX = 512 };
+
+/* Behind code: of its line. On a line of its own: of the next line that has code. */
+static int find_expected(TestFile *t, Expected *all)
+{
+    int n = 0;
+    unsigned line = 1, pending = 0;
+    for (const char *p = t->text; *p; p = line_end(p) + (*line_end(p) != 0), line++) {
+        const char *start = p + strspn(p, " \t"), *say = comment_in(p, "expect ");
+        bool own = start[0] == '/' && start[1] == '/', blank = *start == '\n' || *start == 0;
+        if (!own && !blank)
+            for (int i = (int)pending; i < n; i++) all[i].line = line;
+        if (!own && !blank) pending = (unsigned)n;
+        if (!say) continue;
+        Words w = split(say, line_end(p));
+        for (int i = 0; i < w.n && n < EXPECTED_MAX; i++) {
+            bool code = strlen(w.v[i]) == 5 && isupper((unsigned char)w.v[i][0]) && strspn(w.v[i] + 1, "0123456789") == 4;
+            if (!code) break;
+            all[n] = (Expected){.line = line};
+            memcpy(all[n++].code, w.v[i], 6);
+        }
+        if (!own) pending = (unsigned)n;
+    }
+    return n;
+}
+
+/* "k.tile:3:5: error E0610: text" */
+static bool parse_said(const char *p, const char *name, unsigned *line, char code[8], bool *error)
+{
+    size_t n = strlen(name);
+    char word[16];
+    unsigned column;
+    if (strncmp(p, name, n) != 0 || sscanf(p + n, ":%u:%u: %15s %5s", line, &column, word, code) != 4) return false;
+    *error = strcmp(word, "error") == 0;
+    return true;
+}
+
+/* Says so of a code that no message has. */
+static bool unknown(TestFile *t, const char *code)
+{
+    if (tilecc_explain(code, NULL, NULL)) return false;
+    fprintf(t->why, "%s is expected, and no message has this code\n", code);
+    return true;
+}
+
+static void check_expected(TestFile *t)
+{
+    Expected *all = must_alloc(EXPECTED_MAX * sizeof *all);
+    int n = find_expected(t, all);
+    Ran r = compile(t, "--error-format=short");
+    for (const char *p = r.err; *p; p = line_end(p) + (*line_end(p) != 0)) {
+        unsigned line;
+        char code[8];
+        bool error, met = false;
+        if (!parse_said(p, t->name, &line, code, &error)) continue;
+        for (int i = 0; i < n && !met; i++) {
+            met = !all[i].met && all[i].line == line && strcmp(all[i].code, code) == 0;
+            all[i].met |= met;
+        }
+        if (!met && error) fprintf(t->why, "not expected: %.*s\n", (int)strcspn(p, "\n"), p);
+    }
+    for (int i = 0; i < n; i++)
+        if (!all[i].met && !unknown(t, all[i].code)) fprintf(t->why, "%s:%u: %s is expected, and not said\n", t->name, all[i].line, all[i].code);
+    if (r.status > EXIT_SOURCE && r.status != EXIT_TOOL) fprintf(t->why, "exit code %d\n%s", r.status, r.err);
+}
+
+/* ---- // run: [KERNEL] NAME=ARGUMENT.. [OPTION..] [== KERNEL] [NAME==FILE.npy..] [expect CODE] ---- */
+
+typedef struct RunLine {
+    Words args, options, names, files; /* names, files: NAME==FILE */
+    const char *kernel, *like, *code;
+} RunLine;
+
+static bool parse_run(TestFile *t, const Words *w, RunLine *r)
+{
+    *r = (RunLine){.kernel = NULL};
+    for (int i = 0; i < w->n; i++) {
+        const char *s = w->v[i], *two = strstr(s, "==");
+        if (strcmp(s, "==") == 0 && i + 1 < w->n && !r->like) {
+            r->like = w->v[++i];
+        } else if (strcmp(s, "expect") == 0 && i + 1 < w->n && !r->code) {
+            r->code = w->v[++i];
+        } else if (s[0] == '-') {
+            add(&r->options, s);
+            if (option_wants_next(s) && i + 1 < w->n) add(&r->options, w->v[++i]);
+        } else if (two && memchr(s, '=', (size_t)(two - s))) {
+            fprintf(t->why, "`%s` says two things: `%.*s` is the argument, and behind it `%.*s%s` what it is compared with\n", s, (int)(two - s), s,
+                    (int)strcspn(s, "="), s, two);
+            return false;
+        } else if (two && two > s && two[2]) {
+            push(&r->names, s, (size_t)(two - s));
+            add(&r->files, two + 2);
+        } else if (strchr(s, '=') && s[0] != '=') {
+            add(&r->args, s);
+        } else if (!r->kernel && i == 0) {
+            r->kernel = s;
+        } else {
+            fprintf(t->why, "`%s` can't stand here: // run: [KERNEL] NAME=ARGUMENT.. [OPTION..] [== KERNEL] [NAME==FILE.npy..] [expect CODE]\n", s);
+            return false;
+        }
+    }
+    return true;
+}
+
+static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, const char *folder)
+{
+    Words w = {.n = 0}, options = options_of(t);
+    add(&w, "tilecc");
+    add(&w, "run");
+    if (t->opt->lib.no_variants) add(&w, "--variants=off");
+    add_all(&w, &options);
+    for (size_t i = 0; i < t->opt->lib.nimport_dirs; i++) {
+        add(&w, "-I");
+        add(&w, t->opt->lib.import_dirs[i]);
+    }
+    if (t->opt->device) add(&w, printed("--device=%s", t->opt->device));
+    add(&w, printed("--save=%s", folder));
+    add_all(&w, &r->options);
+    add(&w, printed("%s%s%s", t->name, kernel ? ":" : "", kernel ? kernel : ""));
+    add_all(&w, &r->args);
+    mkdir(folder, 0777);
+    return tilecc(t, &w);
+}
+
+/* Each array that the one writes, as the other one writes it. */
+static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
+{
+    const char *other = in_work(t, "like");
+    Ran run = run_kernel(t, r, r->like, other);
+    if (run.status != EXIT_OK) {
+        fprintf(t->why, "%s: exit code %d\n%s", r->like, run.status, run.err);
+        return;
+    }
+    int n = 0;
+    for (int i = 0; i < r->args.n; i++) {
+        const char *label = copy_text(r->args.v[i], strcspn(r->args.v[i], "="));
+        const char *a = printed("%s/%s.npy", other, label), *b = printed("%s/%s.npy", folder, label);
+        bool one = access(a, F_OK) == 0, two = access(b, F_OK) == 0;
+        if (one != two) fprintf(t->why, "%s is written by %s alone\n", label, one ? r->like : r->kernel ? r->kernel : "the kernel");
+        if (!one || !two) continue;
+        test_arrays(t, label, a, b);
+        n++;
+    }
+    if (n == 0) fprintf(t->why, "no array is written by both\n");
+}
+
+static void compare_file(TestFile *t, const char *name, const char *path, const char *folder)
+{
+    const char *made = printed("%s/%s.npy", folder, name);
+    size_t n;
+    if (access(made, F_OK) != 0) {
+        fprintf(t->why, "%s is not written\n", name);
+        return;
+    }
+    long at = ftell(t->why);
+    if (access(path, F_OK) == 0) test_arrays(t, name, path, made);
+    else if (!t->opt->update) fprintf(t->why, "there is no %s yet: tilecc test --update writes it\n", path);
+    if (!t->opt->update || (access(path, F_OK) == 0 && ftell(t->why) == at)) return;
+    fseek(t->why, at, SEEK_SET); /* what is wrong besides stays wrong */
+    if (ftruncate(fileno(t->why), at) != 0) return;
+    char *bytes = read_file(made, &n);
+    t->updated = bytes && write_files(&(OutFile){path, bytes, n}, 1);
+    if (!t->updated) fprintf(t->why, "can't write %s\n", path);
+    free(bytes);
+}
+
+static void check_run(TestFile *t, const Words *w)
+{
+    RunLine r;
+    if (!parse_run(t, w, &r) || (r.code && unknown(t, r.code))) return;
+    const char *folder = in_work(t, "run");
+    Ran run = run_kernel(t, &r, r.kernel, folder);
+    if (r.code) {
+        if (run.status == EXIT_OK) fprintf(t->why, "%s is expected, and nothing is wrong\n", r.code);
+        else if (!strstr(run.err, r.code)) fprintf(t->why, "%s is expected; what is said is\n%s", r.code, run.err);
+        return;
+    }
+    if (run.status != EXIT_OK) {
+        fprintf(t->why, "exit code %d\n%s", run.status, run.err);
+        return;
+    }
+    if (r.like) compare_kernels(t, &r, folder);
+    for (int i = 0; i < r.names.n; i++) compare_file(t, r.names.v[i], r.files.v[i], folder);
+}
+
+/* ---- all of a file ---- */
+
+static double now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* A record: status, seconds, bytes of text, name; then the text. */
+static void put_result(TestFile *t, const char *name, double seconds)
+{
+    fflush(t->why);
+    long n = ftell(t->why);
+    TestStatus status = n > 0 ? TEST_FAILED : t->updated ? TEST_UPDATED : TEST_PASSED;
+    fprintf(t->results, "%d %.3f %ld %s\n", (int)status, seconds, n, name);
+    rewind(t->why);
+    for (int c; (c = fgetc(t->why)) != EOF;) fputc(c, t->results);
+    rewind(t->why);
+    if (ftruncate(fileno(t->why), 0) != 0) abort();
+    t->updated = false;
+    fflush(t->results);
+}
+
+#define CHECK(name, what)                                                                                              \
+    do {                                                                                                               \
+        double from_ = now();                                                                                          \
+        what;                                                                                                          \
+        put_result(t, name, now() - from_);                                                                            \
+    } while (0)
+
+void test_file(TestFile *t)
+{
+    if (beside(t->name, "ptx")) CHECK("ptx", check_made(t, "ptx"));
+    if (beside(t->name, "ir")) CHECK("ir", check_made(t, "ir"));
+    if (beside(t->name, "err")) CHECK("err", check_said(t));
+    if (says(t->text, "expect ")) CHECK("expect", check_expected(t));
+    unsigned line = 1;
+    for (const char *p = t->text; *p; p = line_end(p) + (*line_end(p) != 0), line++) {
+        const char *say = comment_in(p, "run:");
+        if (!say) continue;
+        Words w = split(say, line_end(p));
+        const char *name = printed("run, line %u", line);
+        CHECK(name, check_run(t, &w));
+    }
+}
