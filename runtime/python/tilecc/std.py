@@ -682,8 +682,8 @@ def _outputs(n, made, size, stride, dilation):
 
 
 def _narrow(pixel, made, images, size, stride, dilation):
-    """How threads make columns of pixels of so few bytes: the kernel, rows and columns of the outputs of a CTA. A warp has work at each tap, 4 KB or more are stored, and little is read
-    several times. None where copies are as fast, or it would read too much."""
+    """How threads make columns of pixels of so few bytes: the kernel, and rows and columns of the outputs of a CTA, in alternatives: 4 KB or more are stored, or 16 (std/conv.tune
+    says where). A warp has work at each tap, and little is read several times. None where copies are as fast, or it would read too much."""
     large = images * math.prod(made) * math.prod(size) * pixel > 16 << 20
     deep = len(size) == 3 and pixel >= 64 and pixel * math.prod(size[1:]) % 32 == 0
     if deep:  # a tap of depth by a CTA
@@ -691,18 +691,24 @@ def _narrow(pixel, made, images, size, stride, dilation):
     column = pixel * math.prod(size)
     if pixel > 64 and not (large and pixel <= 512 and column <= 4608 and len(made) > 1) or max(stride) > 8:
         return None
-    n = 1
-    while n * pixel < 512 or n * column * 2 <= 4608:
-        n *= 2
     fits = lambda height, width, read: height * width * column <= 32768 and max(read) <= 256 and math.prod(read) * pixel <= 16384
-    tile = _outputs(n, made, size, stride, dilation)
-    while large and math.prod(tile[2]) > 6 * tile[0] * tile[1]:
-        n *= 2
-        wider = _outputs(n, made, size, stride, dilation)
-        if not fits(*wider) or wider == tile:
-            break
-        tile = wider
-    return ("im2col_deep" if deep else "im2col_narrow", *tile[:2]) if fits(*tile) else None
+    tiles = []
+    for stored in (4608, 18432):
+        n = 1
+        while n * pixel < 512 or n * column * 2 <= stored:
+            n *= 2
+        tile = _outputs(n, made, size, stride, dilation)
+        while large and math.prod(tile[2]) > 6 * tile[0] * tile[1]:
+            n *= 2
+            wider = _outputs(n, made, size, stride, dilation)
+            if not fits(*wider) or wider == tile:
+                break
+            tile = wider
+        if fits(*tile) and tile[:2] not in tiles:
+            tiles.append(tile[:2])
+        if not tiles:
+            return None
+    return ("im2col_deep" if deep else "im2col_narrow", *("|".join(map(str, t)) for t in zip(*tiles)))
 
 
 def im2col(x, size, stride=1, padding=0, dilation=1):
