@@ -150,7 +150,6 @@ void walk_together(Check *c, State *s, uint32_t a)
                 }
             }
             marks(g)->apart &= (uint8_t)~bit(a);
-            marks(g)->late &= (uint8_t)~bit(a);
         }
         set_drop(rings, i);
     }

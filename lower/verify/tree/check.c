@@ -196,11 +196,13 @@ static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
 {
     const TreeRing *r = g.r;
     uint32_t a = op->agent - 1u;
-    for (int k = 0; k < (tree_by_one(&c->f, op) ? ALL_THREADS : knowers_of(r, a)); k++) {
+    bool one = tree_by_one(&c->f, op);
+    for (int k = 0; k < (one ? ALL_THREADS : knowers_of(r, a)); k++) {
         Set u = unknown_of(g, a, t, k);
-        for (uint32_t fact = FACTS; fact < begun_bit(r, r->ctas); fact++)
+        for (uint32_t fact = FACTS; fact < passed_bit(r, 0); fact++)
             if (lacks(g, left_of(c, g, t, k), needs_of(r, fact))) set_drop(u, fact);
         if (waits_there(c, op, t)) set_drop(u, begun_bit(r, t));
+        if (one || k == ALL_THREADS) set_drop(u, passed_bit(r, t));
     }
 }
 
@@ -211,18 +213,18 @@ static void acquire(Check *c, State *s, const IrOp *op)
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
     uint8_t releases = r->releases;
-    bool releaser = releases & bit(a);
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag));
     if (r->remote >> r->nevents & 1 && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     if (marks(old)->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
     for (uint32_t t = 0; t < r->ctas; t++) {
         bool waits = waits_there(c, op, t);
+        if (waits && releases && set_has(unheard_of(old, r->nevents, t), passed_bit(r, t))) fail(c, TREE_THREADS, ring, NULL, "begun where nobody who releases generation n - S has heard that each thread has begun that");
         left_over(c, old, a, t, waits);
         later += knows_later(c, ring, old, a, t, !releases || (waits && !(r->remote >> r->nevents & 1)));
     }
-    if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
-    if (!releaser && r->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
+    for (uint32_t b = 0; b < c->f.k->roles.n; b++)
+        if (marks(old)->missed[b]) fail(c, TREE_PHASES, ring, NULL, "begun where an event of generation n - S has been left out by who awaits it");
     state_begin(&c->p, s, ring);
     if (r->bare) walk_untold(c, s, ring);
     if (later == r->ctas) marks(g)->apart = bit(a);
@@ -260,14 +262,13 @@ static void await(Check *c, State *s, const IrOp *op)
     if (marks(g)->arrived[g.r->nevents] & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
-        if (g.r->bare && g.r->remote >> e & 1 && set_has(heard, open_bit(g.r, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
+        if (set_has(heard, open_bit(g.r, e, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
         for (int k = 0; k < (one ? ALL_THREADS : knowers_of(g.r, a)); k++) {
             Set u = unknown_of(g, a, t, k);
             for (uint32_t w = 0; w < g.r->words; w++) u[w] &= heard[w] & ~bound[w];
         }
     }
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
-    if (!one) marks(g)->late |= bit(a);
     touch(c, s, a, ring);
     if (g.r->bare) walk_hear(c, s, ring, e, a, one);
     walk_sources_over(c, s, ring, a);
@@ -290,10 +291,10 @@ static bool heard_begin(Generation g, uint32_t e, uint32_t a, uint32_t from, uin
     const TreeRing *r = g.r;
     const uint64_t *unknown = unknown_of(g, a, from, THE_ONE);
     if (e == r->nevents) return !set_has(unknown, begun_bit(r, to));
-    if (!set_has(unknown, from == to ? free_bit(to) : open_bit(r, to))) return true;
-    /* Who awaits the event itself has seen it come in generation n - S, here; elsewhere it has come if all its arrivals have, and
-     * await() asks that one of those of n knows who has awaited it. */
-    return from == to ? r->waits[a] >> e & 1 && !(r->remote >> e & 1) : r->bare && !set_has(unknown, free_bit(to));
+    if (!set_has(unknown, open_bit(r, e, to))) return true;
+    /* Who awaits the event itself has seen it come in generation n - S, here; elsewhere it has come if all its arrivals have. await() asks
+     * that one of those of n knows who has awaited it. */
+    return (r->bare && !set_has(unknown, free_bit(to))) || (from == to && r->waits[a] >> e & 1 && !(r->remote >> e & 1));
 }
 
 /* A barrier counts so many bytes in a phase: all that may have been announced in the generation. */
@@ -343,11 +344,8 @@ static void publish(Check *c, State *s, const IrOp *op)
 static void release(Check *c, State *s, const IrOp *op)
 {
     uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u;
-    Generation first = now(c, s, ring, a), g = generation(&c->p, s, ring, c->f.k->rings.v[ring].lag);
-    if (marks(first)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
-    if (marks(g)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "released by who has not awaited all its events");
     publish(c, s, op);
-    marks(g)->held &= (uint8_t)~bit(a);
+    marks(generation(&c->p, s, ring, c->f.k->rings.v[ring].lag))->held &= (uint8_t)~bit(a);
 }
 
 static void done(Check *c, State *s, const IrOp *op)

@@ -147,19 +147,21 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
 
-/* Where other CTAs arrive: who awaits the event must have done so before it comes again; and what arrives must have, if somebody is to know
+/* Who awaits an event must have done so before it comes again; and, where other CTAs arrive, what arrives must have, if somebody is to know
  * that from it. */
 static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
 {
     const IrOp *op = tree_op(f, i);
     const TreeOp *at = &f->at[i];
     uint32_t set = 1u << rank;
-    if (at->event == 0 || !(f->ring[at->ring - 1].remote >> (at->event - 1) & 1)) return;
-    if (how == OF_ARRIVAL && ((op->op != IR_RELEASE && !f->ring[at->ring - 1].bare) || !tree_targets(f, op, rank, &set))) return;
+    if (at->event == 0) return;
+    const TreeRing *r = &f->ring[at->ring - 1];
+    bool hears = r->remote >> (at->event - 1) & 1 && (op->op == IR_RELEASE || r->bare);
+    if (how == OF_ARRIVAL && (!hears || !tree_targets(f, op, rank, &set))) return;
     TreeAccess x = tree_access(f, i, rank, how, false);
     x.ring = at->ring - 1;
     x.buf = UINT32_MAX;
-    if (how == OF_ARRIVAL) x.event = at->event;
+    x.event = at->event;
     tree_access_add(f, &x, set);
 }
 
@@ -347,7 +349,7 @@ static void number_bits(TreeFacts *f, uint32_t ring)
     r->ctas = f->ctas;
     for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
     r->hears = r->nevents + 1 + (r->paired ? f->messages : 0);
-    r->base = begun_bit(r, r->ctas + r->ctas % 2); /* an access has two bits of one word */
+    r->base = passed_bit(r, r->ctas + r->ctas % 2); /* an access has two bits of one word */
     tree_numbers(f, r);
     r->words = (r->base + 2 * r->numbers + WORD - 1) / WORD;
     if (r->words > f->words) f->words = r->words;
@@ -374,7 +376,7 @@ static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
 static void add_to_sets(TreeRing *r, const TreeAccess *x)
 {
     uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
-    uint64_t *needs = needs_of(r, x->event > r->nevents ? begun_bit(r, x->at) : x->how == OF_EVENT ? open_bit(r, x->at) : free_bit(x->at));
+    uint64_t *needs = needs_of(r, x->event > r->nevents ? begun_bit(r, x->at) : x->how == OF_EVENT ? open_bit(r, x->event - 1, x->at) : free_bit(x->at));
     bool alike = x->how != TO_EVENT && !r->tensor; /* threads that fence do so for what they did themselves */
     set_add(needs, over), set_add(needs, fence);
     if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
@@ -384,7 +386,7 @@ static void add_to_sets(TreeRing *r, const TreeAccess *x)
     if (!is_copy(x)) set_add(r->own + by, over);
     if (alike) set_add(r->own_fences[0] + by, fence);
     if (alike && x->one) set_add(r->own_fences[1] + by, fence);
-    if (x->event) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
+    if (x->event && x->how != OF_EVENT) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
 }
 
 /* What of its accesses is asked for as sets. */

@@ -9,9 +9,10 @@
 #include "lower/verify/tree/facts.h"
 
 /* What an agent of a CTA does not know of a generation, in the slots of all CTAs, is a set. Of facts: free_bit(t), that what the slot of t
- * had before is over there; open_bit(t), that all have awaited its events there; begun_bit(t), that the generation has begun in t, so that all releases
- * before have come there. Behind them, of each access: that it is over, and that what it wrote is visible to the async proxy.
- * SILENT and SPOKEN are of parts alone (part_of). */
+ * had before is over there; open_bit(e, t), that all have awaited its events there, those at which other CTAs arrive or those of its own;
+ * begun_bit(t), that the generation has begun in t, so that all releases before have come there; passed_bit(t), that each thread has begun it that
+ * begins it there. Behind them, of each access: that it is over, and that what it wrote is visible to the async proxy. SILENT and SPOKEN
+ * are of parts alone (part_of). */
 enum { SILENT, SPOKEN, FACTS, WORD = 64 };
 typedef uint64_t *Set;
 static inline bool set_has(const uint64_t *s, uint32_t bit)
@@ -33,13 +34,17 @@ static inline uint32_t free_bit(uint32_t cta)
 {
     return FACTS + cta;
 }
-static inline uint32_t open_bit(const TreeRing *r, uint32_t cta)
+static inline uint32_t open_bit(const TreeRing *r, uint32_t event, uint32_t cta)
 {
-    return FACTS + r->ctas + cta;
+    return FACTS + (1 + (r->remote >> event & 1)) * r->ctas + cta;
 }
 static inline uint32_t begun_bit(const TreeRing *r, uint32_t cta)
 {
-    return FACTS + 2 * r->ctas + cta;
+    return FACTS + 3 * r->ctas + cta;
+}
+static inline uint32_t passed_bit(const TreeRing *r, uint32_t cta)
+{
+    return FACTS + 4 * r->ctas + cta;
 }
 /* What must be known of generation n - S where a fact of n is. */
 static inline uint64_t *needs_of(const TreeRing *r, uint32_t fact)
@@ -58,11 +63,10 @@ typedef struct Marks {
     uint8_t never;           /* no generation has begun */
     uint8_t held;            /* agents: have not released it */
     uint8_t apart;           /* agents: it has begun for them when their threads have come together */
-    uint8_t late;            /* agents: a thread may not have passed a wait */
     uint8_t done, busy;      /* agents: are done with it, are not */
     uint8_t expects[TREE_EVENTS], arrived[TREE_EVENTS + 1]; /* agents: have announced bytes and not arrived since; have arrived, have released it */
     uint8_t missed[TREE_AGENTS]; /* events that the agent has not awaited */
-    uint8_t pad[5];
+    uint8_t pad[6];
 } Marks;
 enum { MARKS = sizeof(Marks) / sizeof(uint64_t), FEW_MAX = UINT8_MAX };
 _Static_assert(MARKS * sizeof(uint64_t) == sizeof(Marks), "whole words");
