@@ -1,7 +1,7 @@
 /* What values, and all that is made of them, must not depend on: found from the program's order, again until nothing is added.
  *
  * Loops end: how often they run is a number. PTX ISA, div, rem: what a division by 0 gives is not said, nor that it is the same
- * everywhere; so no trip count, and nothing that it is made from, depends on one.
+ * everywhere; so no trip count, nor how often something is drawn, and nothing that it is made from, depends on one.
  *
  * Clusters: CTAs that reach into each other's slots go through the blocks around that alike, as often and in step. So the loops and
  * conditions there come from numbers that are the same in all of them. */
@@ -102,7 +102,7 @@ bool tree_ends(TreeFacts *f, const IrOp **where)
     Tainted t = spread(f, divides_by_zero);
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = tree_op(f, i);
-        bool counts = op->op == IR_LOOP || op->op == IR_BREAK || (op->op == IR_IF && !only_copies(f, i));
+        bool counts = op->op == IR_LOOP || op->op == IR_TICKET || (op->op == IR_IF && !only_copies(f, i));
         if (!counts || !operands_tainted(&t, op)) continue;
         *where = op;
         return false;
@@ -160,7 +160,7 @@ static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool opera
     }
     case IR_LDS:
     case IR_CLC_ID: return !sent_to_all(f, at, op);
-    case IR_LOOP: return operands; /* nor is anything done to other CTAs in one that is gone through differently */
+    case IR_LOOP: /* nothing is done to other CTAs in one that is gone through differently */
     case IR_LANES: return false; /* each lane is in all of them */
     case IR_TICKET: return true;
     default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
@@ -194,7 +194,7 @@ bool tree_alike(TreeFacts *f, const IrOp **where)
     across[0] = false;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         *where = tree_op(f, i);
-        bool reaches = tree_reaches_others(f, *where);
+        bool reaches = false;
         for (uint32_t k = 0; k < (*where)->nargs; k++) reaches |= across[ring_of(f, &(*where)->args[k])];
         if (reaches && f->at[i].around && t.block[f->at[i].around - 1]) return false;
     }

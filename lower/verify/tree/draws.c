@@ -52,7 +52,7 @@ static bool in_a_row(const MfKernel *mf)
     return row;
 }
 
-/* By one thread of a team. */
+/* By one thread of a team: an op that one thread does. */
 static bool by_one_of_team(const TreeFacts *f, const IrOp *op)
 {
     uint32_t ranks = 0;
@@ -60,7 +60,7 @@ static bool by_one_of_team(const TreeFacts *f, const IrOp *op)
         TreeWhen when = tree_when(f, op, s);
         ranks += when == WHEN_NEVER ? 0 : when == WHEN_ALWAYS ? 1 : 2;
     }
-    return ranks == 1 && tree_by_one(f, op);
+    return ranks == 1;
 }
 
 /* What is read from the ring in each turn: the number, the same that all writes to it have. NULL: not known. */
@@ -116,7 +116,7 @@ static bool goes_on(const TreeFacts *f, const Loop *l, uint32_t var)
         const IrOp *sum = op->op == IR_SET ? made_by(f, ir_find(op, IRK_A), IR_ADD) : NULL;
         if (op->guard.pred) return false;
         if (op->op == IR_VAR && i < l->at && of_teams(f, ir_find(op, IRK_A), IRR_CTAID_X)) begins++;
-        else if (sum && i > l->draw && f->at[i].around == l->at + 1 && made_by(f, ir_find(sum, IRK_A), IR_TICKET) && of_teams(f, ir_find(sum, IRK_B), IRR_NCTAID_X)) sets++;
+        else if (sum && f->at[i].around == l->at + 1 && made_by(f, ir_find(sum, IRK_A), IR_TICKET) && of_teams(f, ir_find(sum, IRK_B), IRR_NCTAID_X)) sets++;
         else return false;
     }
     return sets == 1 && begins == 1;
@@ -146,13 +146,13 @@ static bool ends_by_answer(const TreeFacts *f, const Loop *l, const IrArg *answe
 static bool ends(const TreeFacts *f, uint32_t at)
 {
     Loop l = {.at = at};
-    uint32_t left = 0, drawn = 0;
+    uint32_t left = 0;
     for (uint32_t i = at + 1; i < f->at[at].end; i++) {
         const IrOp *op = tree_op(f, i);
         if (f->at[i].around == at + 1 && op->op == IR_BREAK) l.leave = i, left++;
-        if (f->at[i].around == at + 1 && draws(op)) l.draw = i, drawn++;
+        if (f->at[i].around == at + 1 && draws(op)) l.draw = i;
     }
-    if (left != 1 || drawn != 1 || !by_one_of_team(f, tree_op(f, l.draw))) return false;
+    if (left != 1 || l.draw == 0 || !by_one_of_team(f, tree_op(f, l.draw))) return false;
     const IrOp *cond = made_by(f, ir_find(tree_op(f, l.leave), IRK_COND), IR_CMP);
     if (cond == NULL || ir_find(cond, IRK_REL)->id != IRL_LT || !is_imm(ir_find(cond, IRK_B), 0)) return false;
     const IrArg *answer = ir_find(cond, IRK_A);
@@ -162,13 +162,13 @@ static bool ends(const TreeFacts *f, uint32_t at)
 bool tree_draws(const TreeFacts *f, const IrOp **where)
 {
     uint32_t drawn = 0;
-    if (!f->has[IR_HAND] && !f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_BREAK] && !f->has[IR_REPEAT]) return true;
+    if (!f->has[IR_HAND] && !f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_REPEAT]) return true;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = *where = tree_op(f, i);
-        if (!draws(op) && op->op != IR_BREAK && op->op != IR_REPEAT && op->op != IR_HAND) continue;
+        if (!draws(op) && op->op != IR_REPEAT && op->op != IR_HAND) continue;
         uint32_t block = f->at[i].around;
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
-        if ((draws(op) || op->op == IR_BREAK) && !repeated) return false;
+        if (draws(op) && !repeated) return false;
         if (draws(op) && ++drawn > 1) return false;
         if (op->op == IR_HAND && !hands(f, i)) return false;
         if (op->op == IR_REPEAT && (block || !ends(f, i))) return false; /* once: behind its end it would draw again */

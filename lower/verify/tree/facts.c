@@ -39,10 +39,6 @@ static void index_ops(TreeFacts *f)
         index_value(f, op, f->defined, i);
         f->at[i].around = open;
         if (op->op == IR_END || op->op == IR_ELSE) {
-            if (open == 0) {
-                tree_wrong(f, i, "no block is open");
-                return;
-            }
             f->at[open - 1].end = i;
             f->at[i].around = f->at[open - 1].around;
             open = f->at[i].around;
@@ -53,7 +49,6 @@ static void index_ops(TreeFacts *f)
         }
         if (ir_opens_block(op->op)) open = i + 1;
     }
-    if (open) tree_wrong(f, open - 1, "a block is not closed");
     f->at[n].next = n;
     for (uint32_t i = n; i-- > 0;) f->at[i].next = ir_op_info(tree_op(f, i)->op)->group == IRG_SCALAR ? f->at[i + 1].next : i;
 }
@@ -91,19 +86,7 @@ static int64_t extent_of(const IrPlan *q, bool source)
 
 /* ---- accesses ---- */
 
-/* Of what all agents read, or all but one. */
-static void add_readers(TreeFacts *f, uint32_t at)
-{
-    TreeAccess first = f->access.v[at];
-    const IrOp *op = tree_op(f, first.op);
-    f->access.n = at;
-    for (uint32_t a = 0; a < f->k->roles.n; a++) {
-        if (!(f->ring[first.ring].used & bit(a)) || a + 1 == op->agent) continue;
-        first.agent = (uint8_t)a;
-        first.one = op->elect || f->k->roles.v[a].elect;
-        vec_push(f->a, &f->access, first);
-    }
-}
+enum { NOBODY = UINT8_MAX }; /* agent 0 - 1 */
 
 TreeAccess tree_access(const TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how, bool write)
 {
@@ -122,10 +105,23 @@ bool tree_slot(const TreeFacts *f, TreeAccess *x, IrKey key)
 
 void tree_access_add(TreeFacts *f, TreeAccess *x, uint32_t set)
 {
+    if (x->agent == NOBODY) tree_wrong(f, x->op, "an access of no agent");
     if (is_copy(x) && !x->generic) f->ring[x->ring].has_copies = true;
     for (uint32_t at = 0; at < f->ctas; at++) {
         x->at = (uint8_t)at;
         if (set >> at & 1) vec_push(f->a, &f->access, *x);
+    }
+}
+
+/* By all agents that use the ring, or all but the op's. */
+static void add_readers(TreeFacts *f, TreeAccess *x, uint32_t set)
+{
+    const IrOp *op = tree_op(f, x->op);
+    for (uint32_t a = 0; a < f->k->roles.n; a++) {
+        if (!(f->ring[x->ring].used & bit(a)) || a + 1 == op->agent) continue;
+        x->agent = (uint8_t)a;
+        x->one = op->elect || f->k->roles.v[a].elect;
+        tree_access_add(f, x, set);
     }
 }
 
@@ -142,13 +138,12 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
     if (how == TO_EVENT && write && !tree_reach(f, op, rank, &set)) set = UINT32_MAX; /* not known where: tree_bytes() */
-    tree_access_add(f, &x, set);
-    if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
-    else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
+    if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, &x, set);
+    else tree_access_add(f, &x, set);
 }
 
 /* Who awaits an event must have done so before it comes again; and, where other CTAs arrive, what arrives must have, if somebody is to know
- * that from it. */
+ * that from it. A commit arrives later. */
 static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
 {
     const IrOp *op = tree_op(f, i);
@@ -156,8 +151,8 @@ static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
     uint32_t set = 1u << rank;
     if (at->event == 0) return;
     const TreeRing *r = &f->ring[at->ring - 1];
-    bool hears = r->remote >> (at->event - 1) & 1 && (op->op == IR_RELEASE || r->bare);
-    if (how == OF_ARRIVAL && (!hears || !tree_targets(f, op, rank, &set))) return;
+    if (how == OF_ARRIVAL && !(r->remote >> (at->event - 1) & 1 && (op->op == IR_RELEASE || r->bare))) return;
+    if (how != OF_EVENT && !tree_targets(f, op, rank, &set)) return;
     TreeAccess x = tree_access(f, i, rank, how, false);
     x.ring = at->ring - 1;
     x.buf = UINT32_MAX;
@@ -228,6 +223,7 @@ static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
     case IR_AWAIT: add_event(f, i, rank, OF_EVENT); break;
     case IR_BAR_ARRIVE:
     case IR_RELEASE: add_event(f, i, rank, OF_ARRIVAL); break;
+    case IR_TC_COMMIT: add_event(f, i, rank, TO_EVENT); break;
     case IR_MAP_SET: add(f, i, rank, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
     default: break;
     }
@@ -281,10 +277,6 @@ static void use_rings(TreeFacts *f, uint32_t i)
         const IrArg *arg = &op->args[n];
         bool ring = arg->kind == IRA_RING || arg->kind == IRA_TURN;
         if (arg->key == IRK_BAR) use_event(f, i, arg->id);
-        if (ring && (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS)) {
-            tree_wrong(f, i, "a ring that is not there");
-            return;
-        }
         if (arg->kind == IRA_RING) f->at[i].ring = arg->id + 1;
         if (ring) use_ring(f, i, arg->id);
     }
@@ -305,7 +297,7 @@ static void events(TreeFacts *f)
     for (uint32_t i = 0; i < f->k->rings.n; i++) {
         const IrRing *r = &f->k->rings.v[i];
         f->ring[i].event[f->ring[i].nevents] = r->free;
-        if (r->free != IR_NO_BAR && (r->lag >= r->slots || f->k->bars.v[r->free].slots != r->slots - r->lag)) tree_wrong(f, 0, "a free barrier of other than S - lag slots");
+        if (r->free != IR_NO_BAR && f->k->bars.v[r->free].slots != r->slots - r->lag) tree_wrong(f, 0, "a free barrier of other than S - lag slots");
     }
 }
 

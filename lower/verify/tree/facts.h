@@ -14,7 +14,7 @@ enum { TREE_AGENTS = 4, TREE_EVENTS = 8, TREE_RANKS = 16 };
 
 typedef enum AccessHow {
     BY_THREADS, /* generic proxy, over when the op is */
-    TO_EVENT,   /* an asynchronous write; its bytes complete a phase */
+    TO_EVENT,   /* an asynchronous write, whose bytes complete a phase; or a commit, which arrives there and has none */
     BY_GROUP,   /* an asynchronous read, in a bulk group */
     BY_COMMIT,  /* what the tensor core does: a copy into its memory, or a shift there */
     BY_LANES,   /* by threads in tensor memory: for others it is over behind a tc.fence before and a synchronisation */
@@ -67,11 +67,11 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
 
 static inline bool has_bytes(const TreeAccess *x)
 {
-    return x->how != OF_EVENT && x->how != OF_ARRIVAL;
+    return x->buf != UINT32_MAX;
 }
-static inline bool is_copy(const TreeAccess *x)
+static inline bool is_copy(const TreeAccess *x) /* it goes on by itself */
 {
-    return x->how != BY_THREADS && x->how != OF_MAP && has_bytes(x);
+    return x->how != BY_THREADS && x->how < OF_MAP;
 }
 
 typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */

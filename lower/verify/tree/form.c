@@ -1,23 +1,18 @@
 /* What a tree is, op by op: slots of the ring's own buffer, lanes that go round on their own, threads that come together. */
 #include "lang/limits.h"
 #include "lower/ir/ops.h"
-#include "lower/ir/tensor_memory.h"
 #include "lower/verify/tree/facts.h"
 
-static bool is_shared(const TreeFacts *f, uint32_t buf)
-{
-    return !f->k->bufs.v[buf].lanes && !f->k->bufs.v[buf].maps;
-}
-
-/* A slot is one of the ring's own buffer; a buffer of no ring has a tensor map's numbers. */
+/* A slot is one of the ring's own buffer; a buffer of no ring is a cell. */
 static void check_buffers(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n], *slot = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_SLOT) : NULL;
-        if (arg->kind != IRA_BUF || !is_shared(f, arg->id)) continue;
+        if (arg->kind != IRA_BUF || f->k->bufs.v[arg->id].lanes) continue;
         uint32_t ring = slot && slot->kind == IRA_TURN ? slot->id + 1 : 0;
-        if (f->k->bufs.v[arg->id].ring != ring || (ring == 0 && op->op != IR_MAP_SET)) tree_wrong(f, i, "a slot of another ring, or a ring's with no generation");
+        bool cell = op->op == IR_MAP_SET && arg->key == IRK_SRC;
+        if (f->k->bufs.v[arg->id].ring != ring || (ring == 0 && !cell)) tree_wrong(f, i, "a slot of another ring, or a ring's with no generation");
     }
 }
 
@@ -32,8 +27,8 @@ static void check_cell(TreeFacts *f, uint32_t i)
     const IrOp *op = tree_op(f, i);
     const IrArg *cell = op->op == IR_MAP_SET ? ir_find(op, IRK_SRC) : NULL;
     if (cell == NULL) return;
-    bool plain = f->k->bufs.v[cell->id].ring == 0 && !f->k->bufs.v[cell->id].maps && is_first(ir_part(op, cell, IRK_SLOT)) && is_first(ir_part(op, cell, IRK_OFFSET));
-    if (!plain || f->k->bufs.v[cell->id].bytes < IR_MAP_BYTES || (f->cell[cell->id] && f->cell[cell->id] != op->agent)) tree_wrong(f, i, "a cell that is not the agent's own");
+    bool plain = is_first(ir_part(op, cell, IRK_SLOT)) && is_first(ir_part(op, cell, IRK_OFFSET));
+    if (!plain || (f->cell[cell->id] && f->cell[cell->id] != op->agent)) tree_wrong(f, i, "a cell that is not the agent's own");
     f->cell[cell->id] = op->agent;
 }
 
@@ -52,11 +47,10 @@ static void check_owner(TreeFacts *f, uint32_t i)
     at->in_lanes |= around->in_lanes;
 }
 
-/* The lanes of a warp go round on their own: what counts for all of them does not stand there. */
-static void check_lanes(TreeFacts *f, uint32_t i)
+/* What counts for all threads one does; but in lanes, which go round on their own. */
+static void check_copies(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
-    if (f->at[i].in_lanes && (op->op == IR_FENCE_ASYNC || tmem_op((IrOpcode)op->op))) tree_wrong(f, i, "counted in lanes");
     if (!f->at[i].in_lanes && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !tree_by_one(f, op)) tree_wrong(f, i, "copied by every thread");
 }
 
@@ -69,7 +63,7 @@ static void check_sync(TreeFacts *f, uint32_t i)
     if (r == NULL) tree_wrong(f, i, "threads that come together are all of an agent's");
     else if (op->op == IR_WARP_SYNC ? r->warps != 1 : ir_find(op, IRK_THREADS)->imm != 32 * (int64_t)r->warps) tree_wrong(f, i, "others come together than the agent's threads");
     int64_t id = op->op == IR_CTA_SYNC ? ir_find(op, IRK_ID)->imm : -1;
-    if (id >= NAMED_BARRIERS || (id >= 0 && f->sync[id] && f->sync[id] != op->agent)) tree_wrong(f, i, "two agents come together at one barrier");
+    if (id >= 0 && f->sync[id] && f->sync[id] != op->agent) tree_wrong(f, i, "two agents come together at one barrier");
     else if (id >= 0) f->sync[id] = op->agent;
 }
 
@@ -86,7 +80,7 @@ void tree_form(TreeFacts *f, uint32_t i)
 {
     check_owner(f, i);
     if (f->at[i].next != i) return;
-    check_lanes(f, i);
+    check_copies(f, i);
     check_buffers(f, i);
     check_cell(f, i);
     check_sync(f, i);

@@ -13,9 +13,8 @@ enum { CELL = 4 /* bytes of a column in a lane */, PATTERN = 1024 /* of a swizzl
 
 bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *before)
 {
-    const IrOp *op = tree_op(f, now->op);
-    bool thread = now->agent == before->agent && now->rank == before->rank;
-    return thread && op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B && tree_op(f, before->op)->op == IR_TC_SHIFT;
+    const IrArg *shape = ir_find(tree_op(f, now->op), IRK_SHAPE); /* by one thread: it alone commits, for both */
+    return shape && shape->id == IRP_4X256B && tree_op(f, before->op)->op == IR_TC_SHIFT;
 }
 
 /* ---- commits ---- */
@@ -60,7 +59,7 @@ static bool is_multiple(const TreeFacts *f, const IrArg *x, int64_t m)
     return x == NULL || domain_divides(f->domain, m, tree_value(f, (TreeView){f->ctas, UINT32_MAX, LOOK_WHOLE}, x));
 }
 
-/* Lane and column are numbers, but for the slot and what lies in front of it in the lane, which the tile must have. */
+/* Lane and column are numbers, but for the slot and what lies in front of it in the lane. */
 static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, uint32_t set)
 {
     const IrOp *op = tree_op(f, i);
@@ -68,22 +67,16 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     const IrArg *along = ir_find(op, IRK_ALONG), *plan = ir_find(op, IRK_PLAN);
     const IrBuf *b = &f->k->bufs.v[object->id];
     TmemUse use = tmem_use(f->k, op);
-    int64_t at = byte ? byte->imm : 0, pitch = CELL * (int64_t)b->columns, width = CELL * (int64_t)use.columns;
+    int64_t at = byte ? byte->imm : 0, pitch = CELL * (int64_t)b->columns;
     TreeAccess x = tree_access(f, i, rank, how, write);
-    if (op->agent == 0) {
-        tree_wrong(f, i, "an access of no agent");
-        return;
-    }
     x.ring = f->tensor_ring[object->id];
     x.buf = object->id;
     x.generic = true;
-    f->ring[x.ring].used |= bit(x.agent);
+    if (op->agent) f->ring[x.ring].used |= bit(x.agent);
     if (op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B) add_lanes(&x, at / pitch, TMEM_LANES / 32, 32);
     else add_lanes(&x, at / pitch, op->op == IR_TC_CP ? b->lanes : op->op == IR_TC_SHIFT ? 32 : f->k->plans.v[plan->id].extent[0], 1);
-    Interval start = along ? tree_range(f, along, rank) : interval_at(0), number = slot ? tree_range(f, slot, rank) : interval_at(0);
-    x.lost = !is_multiple(f, along, CELL * (int64_t)use.unit) || start.lo < 0 || start.hi > pitch - at % pitch - width;
-    x.lost |= number.lo < 0 || number.hi >= b->slots;
-    x.place = (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = width};
+    x.lost = !is_multiple(f, along, CELL * (int64_t)use.unit);
+    x.place = (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = CELL * (int64_t)use.columns};
     tree_access_add(f, &x, set);
 }
 
