@@ -160,10 +160,9 @@ static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool opera
     }
     case IR_LDS:
     case IR_CLC_ID: return !sent_to_all(f, at, op);
-    case IR_LOOP: /* nothing is done to other CTAs in one that is gone through differently */
-    case IR_LANES: return false; /* each lane is in all of them */
+    case IR_LOOP: return false; /* nothing is done to other CTAs in one that is gone through differently */
     case IR_TICKET: return true;
-    default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
+    default: return operands;
     }
 }
 
