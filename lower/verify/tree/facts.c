@@ -137,7 +137,7 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = 1 + (rop->id << 8 | ir_find(op, IRK_ELEM)->id);
     place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
-    if (how == TO_EVENT && write && !tree_reach(f, op, rank, &set)) set = UINT32_MAX; /* not known where: tree_bytes() */
+    if (how == TO_EVENT && write) set = tree_reach(f, op, rank);
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, &x, set);
     else tree_access_add(f, &x, set);
 }

@@ -270,7 +270,7 @@ bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
-bool tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set);   /* .. in any turn of the loops around */
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank); /* .. in any turn of the loops around; of bytes each is known (bytes.c) */
 bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
 bool tree_draws(const TreeFacts *f, const IrOp **where); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said; else where not */

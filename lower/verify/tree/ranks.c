@@ -8,7 +8,7 @@ static bool in_both(const TreeFacts *f, const IrOp *op) /* CTAs of a pair */
 
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op)
 {
-    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT || in_both(f, op);
+    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || in_both(f, op);
 }
 
 enum { TURNS = 64 }; /* of a loop whose index names CTAs */
@@ -62,17 +62,13 @@ bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *s
     return targets(f, to, mask, rank, set);
 }
 
-bool tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
-    uint32_t at = (uint32_t)(op - f->tree->ops.v), one;
-    if (tree_targets(f, op, rank, set)) return true;
-    if (f->ctas == 1) return false;
-    bool known = true;
-    for (bool more = tree_turns(f, at, true); more; more = tree_turns(f, at, false)) {
-        known = known && tree_targets(f, op, rank, &one);
-        *set |= one;
-    }
-    return known;
+    uint32_t at = (uint32_t)(op - f->tree->ops.v), all, one;
+    if (tree_targets(f, op, rank, &all)) return all;
+    for (bool more = tree_turns(f, at, true); more; more = tree_turns(f, at, false))
+        if (tree_targets(f, op, rank, &one)) all |= one;
+    return all;
 }
 
 /* All threads come together behind the last barrier that is initialised, and behind its fence, if there are others than the one that did
