@@ -23,7 +23,7 @@ static bool far_apart(Lower *L, const Sx *x, int r, const Sx *y, int q, int64_t 
 {
     int64_t k;
     Poly other = scalar_at_rank(L, y, q);
-    return poly_is_const(poly_sub(L->d, scalar_at_rank(L, x, r), other), &k) && (k >= before || k <= -behind);
+    return poly_apart(L->d, scalar_at_rank(L, x, r), other, &k) && (k >= before || k <= -behind);
 }
 
 static int64_t length(const PDim *d)

@@ -55,6 +55,7 @@ Poly poly_min(Domain *d, Poly a, Poly b);
 Poly poly_max(Domain *d, Poly a, Poly b);
 bool poly_is_const(Poly p, int64_t *k);
 bool poly_same(Poly a, Poly b); /* equal normal forms */
+bool poly_apart(Domain *d, Poly a, Poly b, int64_t *k); /* a - b, where that is a number */
 Atom poly_plain(Poly p);        /* the atom that it is; 0: none */
 
 /* Atoms. `sym` is the launch symbol's number (for domain_lx). */

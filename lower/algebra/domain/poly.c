@@ -109,6 +109,15 @@ bool poly_same(Poly a, Poly b)
     return true;
 }
 
+bool poly_apart(Domain *d, Poly a, Poly b, int64_t *k)
+{
+    a = poly_now(d, a), b = poly_now(d, b);
+    int64_t x = poly_constant_term(a), y = poly_constant_term(b);
+    *k = x - y;
+    a.n -= x != 0, b.n -= y != 0;
+    return poly_same(a, b);
+}
+
 int64_t poly_content(Poly p, bool with_constant)
 {
     int64_t g = 0;

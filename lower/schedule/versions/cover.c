@@ -32,7 +32,7 @@ Lit lit_ordered(Versions *v, Lit l)
 static bool apart(Versions *v, Poly p, Poly q, int64_t least)
 {
     int64_t k;
-    return poly_is_const(poly_sub(v->d, p, q), &k) && k >= least;
+    return poly_apart(v->d, p, q, &k) && k >= least;
 }
 
 /* Does l follow from k? */
@@ -111,8 +111,8 @@ static Happened happened(Versions *v, const Box *b, const Guard **open)
 /* Also by the conditions that were known last. */
 bool le_forms(Versions *v, Poly a, Poly b)
 {
-    int64_t x, y;
-    if (poly_is_const(a, &x) && poly_is_const(b, &y)) return x <= y;
+    int64_t k;
+    if (poly_apart(v->d, b, a, &k)) return k >= 0;
     bool le = domain_le(v->d, a, b);
     Poly holds[LATEST];
     int n = 0;
@@ -207,7 +207,7 @@ static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigne
             f->from[i] = poly_const(v->d, lo);
             f->to[i] = poly_const(v->d, hi);
         }
-        if (!poly_is_const(poly_sub(v->d, f->to[i], f->from[i]), &f->width[i])) return false;
+        if (!poly_apart(v->d, f->to[i], f->from[i], &f->width[i])) return false;
     }
     return true;
 }
@@ -218,11 +218,11 @@ static bool cells_of(Versions *v, const Frame *f, const Box *box, Cells *c)
     const Part *b = &box->part;
     c->hides = box->across != NULL;
     for (uint32_t i = 0; i < b->n; i++) {
-        if (!poly_is_const(poly_sub(v->d, b->lo[i], f->from[i]), &c->lo[i])) {
+        if (!poly_apart(v->d, b->lo[i], f->from[i], &c->lo[i])) {
             if (!c->hides && !le_forms(v, b->lo[i], f->from[i])) return false;
             c->lo[i] = 0;
         }
-        if (!poly_is_const(poly_sub(v->d, b->hi[i], f->from[i]), &c->hi[i])) {
+        if (!poly_apart(v->d, b->hi[i], f->from[i], &c->hi[i])) {
             if (!c->hides && !le_forms(v, f->to[i], b->hi[i])) return false;
             c->hi[i] = f->width[i];
         }
