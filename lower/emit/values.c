@@ -498,9 +498,9 @@ static Opnd made_once(Lower *L, const Sx *x, const Scalar *s, Cached *c, Opnd (*
 
 void values_forget(Lower *L, uint8_t uses)
 {
-    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
-        Scalar *s = L->scalars->forms[i];
-        if (s && s->uses & uses) s->low.set = s->wide.set = s->pred.set = false;
+    for (uint32_t i = 0; i < L->scalars->all.n; i++) {
+        Scalar *s = L->scalars->all.v[i];
+        if (s->uses & uses) s->low.set = s->wide.set = s->pred.set = false;
     }
 }
 

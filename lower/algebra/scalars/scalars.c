@@ -1,54 +1,7 @@
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/report.h"
 
-/* ---- the table of nodes ---- */
-
-static uint32_t hash(uint32_t h, const void *p)
-{
-    return (h ^ (uint32_t)(((uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15)) >> 32)) * 0x85ebca6bu;
-}
-
-static int places(const Sx *x)
-{
-    return x->op == SX_LOAD ? x->tensor->rank : 0;
-}
-
-static const Scalar *part(Lower *L, const Sx *x)
-{
-    return x ? scalar_of(L, x) : NULL;
-}
-
-static uint32_t hash_form(Lower *L, const Sx *x)
-{
-    uint32_t h = hash(hash(x->op * 0x9e3779b1u + (uint32_t)x->k + 1, part(L, x->a)), part(L, x->b));
-    for (int i = 0; i < places(x); i++) h = hash(h, part(L, x->idx[i]));
-    return h ^ (h >> 15);
-}
-
-static bool equal(Lower *L, const Sx *x, const Sx *y)
-{
-    bool same = x->op == y->op && x->k == y->k && x->tensor == y->tensor && part(L, x->a) == part(L, y->a) && part(L, x->b) == part(L, y->b);
-    for (int i = 0; same && i < places(x); i++) same = part(L, x->idx[i]) == part(L, y->idx[i]);
-    return same;
-}
-
-/* Places for one more: in both tables there are as many. */
-static void scalars_grow(Lower *L)
-{
-    struct Scalars *s = L->scalars;
-    uint32_t from = s->cap_scalars, cap = s->cap_scalars = from ? from * 2 : 64;
-    ScalarAt *at = s->at;
-    Scalar **forms = s->forms;
-    s->at = arena_array(L->a, ScalarAt, cap);
-    s->forms = arena_array(L->a, Scalar *, cap);
-    for (uint32_t i = 0; i < from; i++) {
-        uint32_t h = at[i].x ? hash(1, at[i].x) & (cap - 1) : 0, f = forms[i] ? forms[i]->hash & (cap - 1) : 0;
-        while (at[i].x && s->at[h].x) h = (h + 1) & (cap - 1);
-        while (forms[i] && s->forms[f]) f = (f + 1) & (cap - 1);
-        if (at[i].x) s->at[h] = at[i];
-        if (forms[i]) s->forms[f] = forms[i];
-    }
-}
+/* ---- nodes ---- */
 
 uint64_t loop_bit(int64_t k)
 {
@@ -88,33 +41,35 @@ static void find_uses(Lower *L, Scalar *s)
     }
 }
 
-static ScalarAt *place_of(const struct Scalars *s, const Sx *x)
+/* What the key is the name of; NULL: nothing yet. */
+static Scalar **named(Lower *L, const void *key, size_t size)
 {
-    uint32_t mask = s->cap_scalars - 1, h = hash(1, x) & mask;
-    while (s->at[h].x && s->at[h].x != x) h = (h + 1) & mask;
-    return &s->at[h];
+    struct Scalars *s = L->scalars;
+    Name n = names_intern(s->nodes, key, size);
+    while (s->of.n < n) vec_push(L->a, &s->of, NULL);
+    return &s->of.v[n - 1];
 }
 
 /* Equal nodes are one: a value of which nothing is known, `idx[i]` or `i ^ 1`, is then the same wherever it is written out. (A tensor that is
- * read as a scalar is not written; what reads a variable is made anew when that changes.) */
+ * read as a scalar is not written; what reads a variable is made anew when that changes.) So a node is found by where it is, and by what it is
+ * made of. */
 Scalar *scalar_of(Lower *L, const Sx *x)
 {
-    struct Scalars *s = L->scalars;
-    Scalar *is = s->cap_scalars ? place_of(s, x)->is : NULL;
+    Scalar *is = *named(L, &x, sizeof x);
     if (is) return is;
-    uint32_t form = hash_form(L, x); /* its parts are there from here on */
-    if (s->nscalars * 2 >= s->cap_scalars) scalars_grow(L);
-    s->nscalars++;
-    uint32_t mask = s->cap_scalars - 1, f = form & mask;
-    while (s->forms[f] && !(s->forms[f]->hash == form && equal(L, s->forms[f]->x, x))) f = (f + 1) & mask;
-    bool is_new = s->forms[f] == NULL;
+    const void *parts[2 + P_RANK] = {x->a ? scalar_of(L, x->a) : NULL, x->b ? scalar_of(L, x->b) : NULL};
+    for (int i = 0; x->op == SX_LOAD && i < x->tensor->rank; i++) parts[2 + i] = scalar_of(L, x->idx[i]);
+    uint64_t form[3 + sizeof parts / sizeof *parts] = {x->op, (uint64_t)x->k, (uintptr_t)x->tensor};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) form[3 + i] = (uintptr_t)parts[i];
+    is = *named(L, form, sizeof form);
+    bool is_new = is == NULL;
     if (is_new) {
-        s->forms[f] = arena_new(L->a, Scalar);
-        *s->forms[f] = (Scalar){.x = x, .hash = form};
+        is = arena_new(L->a, Scalar);
+        *is = (Scalar){.x = x};
+        vec_push(L->a, &L->scalars->all, is);
     }
-    is = s->forms[f];
-    *place_of(s, x) = (ScalarAt){x, is};
-    if (is_new) find_uses(L, is); /* may grow the tables: it stays where it is */
+    *named(L, &x, sizeof x) = *named(L, form, sizeof form) = is;
+    if (is_new) find_uses(L, is);
     return is;
 }
 
@@ -476,6 +431,7 @@ void scalars_begin(Lower *L)
     static const char *const CTA[] = {"cta.x", "cta.y", "cta.z"};
     const PKernel *k = L->k;
     Domain *d = L->d = domain_new(L->a);
+    L->scalars->nodes = names_new(L->a);
     L->scalars->sym = arena_array(L->a, Poly, k->syms.n);
     L->scalars->sym_atom = arena_array(L->a, Atom, k->syms.n);
     L->scalars->lets = arena_array(L->a, LetState, k->nlets);

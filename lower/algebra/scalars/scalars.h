@@ -25,7 +25,6 @@ typedef struct Cached { /* a value of a node, reusable while its scope is open a
 } Cached;
 typedef struct Scalar { /* what is known of one node of an expression graph */
     const Sx *x; /* the first of those that are equal */
-    uint32_t hash;
     uint8_t uses;
     uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
     bool has_range, has_extremes;
@@ -41,10 +40,6 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     Lx lx;
     Cached low, wide, pred;
 } Scalar;
-typedef struct ScalarAt {
-    const Sx *x;
-    Scalar *is;
-} ScalarAt;
 typedef struct LetState { /* defined: a value of its own, because it reads a variable or memory */
     const char *name;
     Poly poly;
@@ -91,9 +86,9 @@ typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by e
 } NeedAnswer;
 
 struct Scalars {
-    ScalarAt *at;   /* open addressing, by where a node is, */
-    Scalar **forms; /* .. and by what it is */
-    uint32_t nscalars, cap_scalars;
+    Names *nodes;     /* by where a node is, and by what it is made of: .. */
+    VEC(Scalar *) of; /* .. by that name */
+    VEC(Scalar *) all;
     uint32_t epoch;       /* counts changes of variables */
     uint32_t ranks;       /* counts changes of at_rank */
     uint32_t facts;       /* counts what has been assumed of sizes and parameters */

@@ -216,9 +216,9 @@ static void walk(Walk *w, const PBlock *b)
 /* What was found before the variables' bounds were known. */
 static void forget_ranges(Lower *L)
 {
-    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
-        Scalar *s = L->scalars->forms[i];
-        if (s && (s->uses & (USE_VAR | USE_INDEX))) s->has_range = s->has_extremes = false;
+    for (uint32_t i = 0; i < L->scalars->all.n; i++) {
+        Scalar *s = L->scalars->all.v[i];
+        if (s->uses & (USE_VAR | USE_INDEX)) s->has_range = s->has_extremes = false;
     }
 }
 
