@@ -200,3 +200,27 @@ Poly poly_max(Domain *d, Poly a, Poly b)
 {
     return least(d, a, b, ATOM_MAX);
 }
+
+/* a and k = 2^n - 1: bits of k are those of a % 2^n, of numbers below 0 as well. a ^ k turns them around, a | k sets them. */
+static Poly low_bits(Domain *d, LxOp op, Poly a, int64_t k)
+{
+    Poly low = poly_mod(d, a, poly_const(d, k + 1)), rest = poly_sub(d, a, low);
+    return op == LX_AND ? low : raw_plus(d, op == LX_OR ? rest : raw_sub(d, rest, low), k);
+}
+
+bool poly_op(Domain *d, LxOp op, Poly a, Poly b, Poly *out)
+{
+    static Poly (*const OPS[LX_OP_COUNT])(Domain *, Poly, Poly) = {
+        [LX_ADD] = poly_add, [LX_SUB] = poly_sub,   [LX_MUL] = poly_mul, [LX_DIV] = poly_div,
+        [LX_MOD] = poly_mod, [LX_CEIL] = poly_ceil, [LX_MIN] = poly_min, [LX_MAX] = poly_max,
+    };
+    int64_t k, j;
+    bool number = poly_is_const(b, &k), shift = op == LX_SHL || op == LX_SHR, bits = op == LX_AND || op == LX_OR || op == LX_XOR;
+    if (OPS[op]) *out = OPS[op](d, a, b);
+    else if (!number || !(shift || bits)) return false;
+    else if (poly_is_const(a, &j) && lx_apply(op, j, k, &j) == LX_OK) *out = poly_const(d, j);
+    else if (shift && k >= 0 && k < 62) *out = (op == LX_SHL ? poly_mul : poly_div)(d, a, poly_const(d, INT64_C(1) << k));
+    else if (bits && k >= 0 && k < INT64_MAX && (k & (k + 1)) == 0) *out = low_bits(d, op, a, k);
+    else return false;
+    return true;
+}

@@ -94,13 +94,6 @@ static Poly opaque(Lower *L, const Sx *x, const char *name)
     return poly_atom(L->d, domain_opaque(L->d, name, range.lo, range.hi, mod, rem, depends_of(scalar_uses(L, x))));
 }
 
-/* Of two numbers, which may be those of one rank. */
-static bool fold_bits(SxOp op, int64_t a, int64_t b, int64_t *r)
-{
-    bool bits = op == SX_AND || op == SX_OR || op == SX_XOR || op == SX_SHL;
-    return bits && lx_apply(sx_launch_op(op), a, b, r) == LX_OK;
-}
-
 /* Where it reads a variable, what that held then. */
 static Poly poly_let(Lower *L, const Sx *x)
 {
@@ -109,14 +102,6 @@ static Poly poly_let(Lower *L, const Sx *x)
     if (L->scalars->at_rank < 0) return s->poly;
     if (s->by_rank) return s->by_rank[L->scalars->at_rank];
     return scalar_uses(L, x->a) & USE_VAR ? s->poly : scalar_poly(L, x->a);
-}
-
-/* a and k = 2^n - 1: bits of k are those of a % 2^n, of numbers below 0 as well. a ^ k turns them around, a | k sets them. */
-static Poly low_bits(Lower *L, SxOp op, Poly a, int64_t k)
-{
-    Domain *d = L->d;
-    Poly low = poly_mod(d, a, poly_const(d, k + 1)), rest = poly_sub(d, a, low), all = poly_const(d, k);
-    return op == SX_AND ? low : poly_add(d, rest, op == SX_OR ? all : poly_sub(d, all, low));
 }
 
 static Poly poly_node(Lower *L, const Sx *x)
@@ -134,37 +119,14 @@ static Poly poly_node(Lower *L, const Sx *x)
     default: break;
     }
     if (sx_is_bool(x)) return opaque(L, x, "condition");
-    Poly a = scalar_poly(L, x->a), b = x->b ? scalar_poly(L, x->b) : poly_const(d, 0);
-    int64_t k, j;
-    bool constant = poly_is_const(b, &k);
-    if (constant && poly_is_const(a, &j) && fold_bits((SxOp)x->op, j, k, &j)) return poly_const(d, j);
-    if (!scalar_exact(L, x)) return opaque(L, x, arena_printf(L->a, "(%s)", source_text(L, x->span)));
+    Poly a = scalar_poly(L, x->a), b = x->b ? scalar_poly(L, x->b) : poly_const(d, 0), p;
+    int64_t k;
+    bool numbers = poly_is_const(a, &k) && poly_is_const(b, &k); /* which may be those of one rank */
+    if (!numbers && !scalar_exact(L, x)) return opaque(L, x, arena_printf(L->a, "(%s)", source_text(L, x->span)));
     exact_note(L, x);
-    switch ((SxOp)x->op) {
-    case SX_ADD: return poly_add(d, a, b);
-    case SX_SUB: return poly_sub(d, a, b);
-    case SX_MUL: return poly_mul(d, a, b);
-    case SX_DIV: return poly_div(d, a, b);
-    case SX_MOD: return poly_mod(d, a, b);
-    case SX_CEIL: return poly_ceil(d, a, b);
-    case SX_MIN: return poly_min(d, a, b);
-    case SX_MAX: return poly_max(d, a, b);
-    case SX_NEG: return poly_sub(d, b, a);
-    case SX_INV: return poly_sub(d, poly_const(d, -1), a);
-    case SX_SHL:
-        if (constant && k >= 0 && k < 62) return poly_mul(d, a, poly_const(d, INT64_C(1) << k));
-        break;
-    case SX_SHR:
-        if (constant && k >= 0 && k < 62) return poly_div(d, a, poly_const(d, INT64_C(1) << k));
-        break;
-    case SX_AND:
-    case SX_OR:
-    case SX_XOR:
-        if (constant && k >= 0 && (k & (k + 1)) == 0 && k < INT64_MAX) return low_bits(L, (SxOp)x->op, a, k);
-        break;
-    default: break;
-    }
-    return opaque(L, x, "bits");
+    if (x->op == SX_NEG) return poly_sub(d, b, a);
+    if (x->op == SX_INV) return poly_sub(d, poly_const(d, -1), a);
+    return poly_op(d, sx_launch_op((SxOp)x->op), a, b, &p) ? p : opaque(L, x, "bits");
 }
 
 Poly scalar_poly(Lower *L, const Sx *x)

@@ -157,17 +157,6 @@ static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int dep
     return r;
 }
 
-/* Of two integers. */
-static Poly of_bits(Domain *d, const IrOp *op, Poly x, Poly y)
-{
-    int64_t k;
-    bool number = poly_is_const(y, &k) && k >= 0 && k < INT32_MAX;
-    if (number && op->op == IR_AND && (k & (k + 1)) == 0) return poly_mod(d, x, poly_const(d, k + 1));
-    if (number && op->op == IR_SHL && k < 31) return poly_mul(d, x, poly_const(d, INT64_C(1) << k));
-    if (number && op->op == IR_SHR && k < 31) return poly_div(d, x, poly_const(d, INT64_C(1) << k));
-    return POLY_UNKNOWN;
-}
-
 /* 1 - x, x y, x + y - x y: conditions are 0 or 1. */
 static Poly of_conditions(Domain *d, const IrOp *op, Poly x, Poly y)
 {
@@ -177,13 +166,8 @@ static Poly of_conditions(Domain *d, const IrOp *op, Poly x, Poly y)
     return op->op == IR_AND ? both : poly_sub(d, poly_add(d, x, y), both);
 }
 
-typedef Poly Combine(Domain *, Poly, Poly);
-
 static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
 {
-    static Combine *const OPS[IR_OP_COUNT] = {
-        [IR_ADD] = poly_add, [IR_SUB] = poly_sub, [IR_MUL] = poly_mul, [IR_DIV] = poly_div, [IR_MOD] = poly_mod, [IR_MIN] = poly_min, [IR_MAX] = poly_max,
-    };
     TreeSeen r = {.is = POLY_UNKNOWN, .range = op->type == IR_PRED ? BIT : UNBOUNDED};
     if (op->op == IR_LOOP || op->op == IR_LANES) return of_index(f, w, op, depth);
     if (op->op == IR_SREG) r.range = of_register(f, ir_find(op, IRK_REG)->id, w.rank);
@@ -205,7 +189,7 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     if (!ring && y.wraps) y.is = b ? unknown(f, w, b, depth) : x.is;
     if (op->type == IR_PRED) r.is = of_conditions(f->domain, op, x.is, y.is);
     else if (op->op == IR_NOT) r.is = poly_sub(f->domain, poly_const(f->domain, -1), x.is);
-    else r.is = OPS[op->op] ? OPS[op->op](f->domain, x.is, y.is) : of_bits(f->domain, op, x.is, y.is);
+    else if (!poly_op(f->domain, (LxOp)IR_LX_OPS[op->op], x.is, y.is, &r.is)) r.is = POLY_UNKNOWN;
     return r;
 }
 

@@ -70,19 +70,15 @@ static Poly of_symbol(const PolyPlace *w, Lx x, uint32_t sym)
     return poly_atom(p->d, p->syms[sym]);
 }
 
-typedef Poly Combine(Domain *, Poly, Poly);
-
 static Poly of_launch(const PolyPlace *w, Lx x, int depth)
 {
-    static Combine *const OPS[LX_OP_COUNT] = {
-        [LX_ADD] = poly_add, [LX_SUB] = poly_sub,   [LX_MUL] = poly_mul, [LX_DIV] = poly_div,
-        [LX_MOD] = poly_mod, [LX_CEIL] = poly_ceil, [LX_MIN] = poly_min, [LX_MAX] = poly_max,
-    };
     const LxNode *n = &w->v->k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST) return number(w, n->k);
     if (n->op == LX_SYM) return of_symbol(w, x, (uint32_t)n->k);
-    if (depth > 0 && OPS[n->op])
-        return OPS[n->op](w->p->d, of_launch(w, n->a, depth - 1), of_launch(w, n->b, depth - 1));
+    if (depth > 0 && n->b) {
+        Poly a = of_launch(w, n->a, depth - 1), both;
+        if (poly_op(w->p->d, (LxOp)n->op, a, of_launch(w, n->b, depth - 1), &both)) return both;
+    }
     return named(w, (Named){.kind = OF_EXPR, .of = x}, INT64_MIN, INT64_MAX, DEP_LAUNCH);
 }
 
@@ -149,39 +145,19 @@ static Poly of_choice(PolyPlace *w, const IrOp *op, int depth)
     return away ? of_arg(w, ir_find(op, IRK_A), depth) : anything(w);
 }
 
-static Poly of_shift(PolyPlace *w, const IrOp *op, int depth)
-{
-    int64_t k;
-    if (!verify_number(w->v, ir_find(op, IRK_B), &k) || k < 0 || k > 62) return anything(w);
-    Poly x = of_arg(w, ir_find(op, IRK_A), depth), power = number(w, INT64_C(1) << k);
-    return op->op == IR_SHL ? poly_mul(w->p->d, x, power) : poly_div(w->p->d, x, power);
-}
-
-/* The last bits. */
-static Poly of_mask(PolyPlace *w, const IrOp *op, int depth)
-{
-    int64_t k;
-    if (!verify_number(w->v, ir_find(op, IRK_B), &k) || k < 0 || k == INT64_MAX || (k & (k + 1))) return anything(w);
-    return poly_mod(w->p->d, of_arg(w, ir_find(op, IRK_A), depth), number(w, k + 1));
-}
-
 static Poly of_op(PolyPlace *w, uint32_t def, int depth)
 {
-    static Combine *const OPS[IR_OP_COUNT] = {
-        [IR_ADD] = poly_add, [IR_SUB] = poly_sub, [IR_MUL] = poly_mul, [IR_DIV] = poly_div,
-        [IR_MOD] = poly_mod, [IR_MIN] = poly_min, [IR_MAX] = poly_max,
-    };
     const IrOp *op = w->v->ops[def];
     const IrArg *a = ir_find(op, IRK_A);
-    if (OPS[op->op]) return OPS[op->op](w->p->d, of_arg(w, a, depth), of_arg(w, ir_find(op, IRK_B), depth));
+    if (IR_LX_OPS[op->op] && op->type != IR_PRED) {
+        Poly x = of_arg(w, a, depth), both;
+        return poly_op(w->p->d, (LxOp)IR_LX_OPS[op->op], x, of_arg(w, ir_find(op, IRK_B), depth), &both) ? both : anything(w);
+    }
     switch ((IrOpcode)op->op) {
     case IR_CONST: return number(w, a->imm);
     case IR_PARAM: return of_launch(w, ir_find(op, IRK_EXPR)->id, depth);
     case IR_SREG: return of_register(w, ir_find(op, IRK_REG)->id);
     case IR_CVT: return of_arg(w, a, depth);
-    case IR_SHL:
-    case IR_SHR: return of_shift(w, op, depth);
-    case IR_AND: return of_mask(w, op, depth);
     case IR_SEL: return of_choice(w, op, depth);
     case IR_LOOP:
     case IR_LANES: return of_index(w, def, depth);
