@@ -185,28 +185,15 @@ void rings_keep_load(Lower *L, const Planned *load, const Planned *store)
     r->held_for = load->st;
 }
 
-/* Two parts of a tile that have elements in common, whatever the indices are. */
-static bool certainly_meet(const PRegion *a, const PRegion *b)
-{
-    if ((a->slot || b->slot) && !(a->slot && b->slot && a->slot->op == SX_CONST && b->slot->op == SX_CONST && a->slot->k == b->slot->k))
-        return false;
-    for (int d = 0; d < a->rank; d++) {
-        const PDim *x = &a->dim[d], *y = &b->dim[d];
-        if (x->start->op != SX_CONST || y->start->op != SX_CONST || x->step != 1 || y->step != 1) return false;
-        if (x->start->k + x->extent <= y->start->k || y->start->k + y->extent <= x->start->k) return false;
-    }
-    return true;
-}
-
 /* What is sent and what threads write lie with two roles that nothing orders within a turn. */
-static void check_sent(const Planned *send)
+static void check_sent(Lower *L, const Planned *send)
 {
     const Ring *r = send->src;
     if (send->agent != AG_SEND || r == NULL || !r->thread_writes) return;
     for (uint32_t i = 0; i < r->moves.n; i++) {
         const Planned *p = r->moves.v[i];
         if (p->agent != AG_WORK || p->dst != send->src) continue;
-        if (r->filler != AG_WORK && !certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
+        if (r->filler != AG_WORK && subtiles_disjoint(L, p->other ? p->other : &p->mi, &send->mi)) continue;
         keep(send->dst, send, "what threads write is sent to it", NULL);
         return;
     }
@@ -388,7 +375,7 @@ void rings_find(Lower *L)
         agents_of_kept(s);
         begin(s);
         FOR_MOVES(s, p) add_move(L, p);
-        FOR_MOVES(s, p) check_sent(p);
+        FOR_MOVES(s, p) check_sent(L, p);
         FOR_RINGS(s, r) order_branches(L, r);
         plan_crossing(L);
     } while (kept(s) > n);
