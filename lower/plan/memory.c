@@ -86,11 +86,6 @@ static uint64_t place(IrKernel *k)
     return at;
 }
 
-bool memory_fits(Lower *L)
-{
-    return place(L->ir) <= L->c->target->smem_per_cta;
-}
-
 void memory_place(Lower *L)
 {
     uint64_t at = place(L->ir);

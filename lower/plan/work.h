@@ -22,7 +22,6 @@ int64_t plan_zeros(Lower *L, const PStmt *st, const MoveInfo *to, Workers by); /
 
 /* ---- memory.c ---- */
 void memory_buffers(Lower *L); /* IrBuf per tile */
-bool memory_fits(Lower *L);
 void memory_place(Lower *L); /* where it does not, it says so */
 
 #endif

@@ -198,7 +198,7 @@ void schedule_kernel(Lower *L)
     rings_index(L);              /* with the rings of ids, and first uses as they are now */
     tmem_barriers(L);
     device_buffers(L);
-    if (L->failed || !memory_fits(L)) return;
+    if (L->failed) return;
     tree(L);
     roles(L);
 }
