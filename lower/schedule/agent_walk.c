@@ -67,16 +67,6 @@ static bool ordered_within(Lower *L, const PBlock *b)
     return ordered;
 }
 
-/* Loops in the turn store its tiles: they may have no turns, and so no groups. */
-static bool stored_in_loops(Lower *L, const PBlock *b)
-{
-    bool in_loops = false;
-    FOR_RINGS_AT(L, b, AG_NONE, r)
-        for (uint32_t i = 0; i < r->moves.n && r->stored; i++)
-            in_loops |= r->moves.v[i]->agent == AG_WORK && r->moves.v[i]->src == r && r->moves.v[i]->chain[r->moves.v[i]->depth].block != b;
-    return in_loops;
-}
-
 static void agent_end(Lower *L, const PBlock *b)
 {
     Sched *s = L->sched;
@@ -95,7 +85,7 @@ static void agent_end(Lower *L, const PBlock *b)
         }
         released |= (r->empty != BAR_NONE && r->filler != s->role) || (r->kept && r->filled_by_copies && s->role == AG_WORK);
     }
-    s->now->pending |= stored && lag > 0 && stored_in_loops(L, b);
+    s->now->pending |= stored && lag > 0; /* loops in the turn that store its tiles may have no turns */
     if (s->now->pending && (stored || ordered_within(L, b))) agent_commit(L);
     if (agent_readers_end(L, b) && s->shape[s->role] == SHAPE_LANES) released = true; /* each lane has waited for its own */
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
