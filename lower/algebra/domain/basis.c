@@ -123,17 +123,15 @@ static bool next_change(Separation *s)
     for (int whole = 1; whole >= 0; whole--) {
         for (int i = 2 * s->naxes; i < 2 * s->nrows; i++) {
             Poly p = s->row[i / 2].start[i % 2];
-            for (uint32_t k = 0; k < p.n; k++) {
-                for (uint8_t a = 0; a < p.terms[k].natoms; a++) {
-                    if (!quotient_in(s, p.terms[k].atoms[a], &q)) continue;
-                    if (plain_index(d, q.body)) {
-                        if (best.atom == 0 || poly_exact(d, q.den, best.den, &unused)) best = q;
-                        continue;
-                    }
-                    Poly body = undivided(d, p, &q);
-                    if (whole && poly_same(body, q.body)) continue;
-                    if (by_number(s, body, &q)) return true;
+            FOR_ATOMS(p, x) {
+                if (!quotient_in(s, x, &q)) continue;
+                if (plain_index(d, q.body)) {
+                    if (best.atom == 0 || poly_exact(d, q.den, best.den, &unused)) best = q;
+                    continue;
                 }
+                Poly body = undivided(d, p, &q);
+                if (whole && poly_same(body, q.body)) continue;
+                if (by_number(s, body, &q)) return true;
             }
         }
     }

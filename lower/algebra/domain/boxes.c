@@ -34,16 +34,14 @@ static Number *number_of(Separation *s, Atom x)
 static void numbers_in(Separation *s, Poly p)
 {
     Domain *d = s->d;
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            const AtomInfo *info = atom_info(d, p.terms[i].atoms[k]);
-            Number n = {.atom = info->self, .last = POLY_BAD};
-            int64_t last;
-            if (info->kind > ATOM_INDEX || !(info->depends & VARIES) || number_of(s, n.atom) || s->nnumbers == NUMBERS_MAX) continue;
-            if (info->kind != ATOM_INDEX || !poly_extreme(d, info->b, true, DEP_LAUNCH, &n.last)) n.last = POLY_BAD;
-            n.same = poly_is_const(n.last, &last) && last <= 0;
-            s->number[s->nnumbers++] = n;
-        }
+    FOR_ATOMS(p, x) {
+        const AtomInfo *info = atom_info(d, x);
+        Number n = {.atom = info->self, .last = POLY_BAD};
+        int64_t last;
+        if (info->kind > ATOM_INDEX || !(info->depends & VARIES) || number_of(s, n.atom) || s->nnumbers == NUMBERS_MAX) continue;
+        if (info->kind != ATOM_INDEX || !poly_extreme(d, info->b, true, DEP_LAUNCH, &n.last)) n.last = POLY_BAD;
+        n.same = poly_is_const(n.last, &last) && last <= 0;
+        s->number[s->nnumbers++] = n;
     }
 }
 
@@ -55,14 +53,12 @@ bool moved_by(Domain *d, Poly p, Atom x)
 /* Is p made of nothing but numbers that are equal, and what is one value for all? */
 static bool same_in(Separation *s, Poly p, int *fuel)
 {
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            const AtomInfo *x = atom_info(s->d, p.terms[i].atoms[k]);
-            if (!(x->depends & VARIES)) continue;
-            bool derived = x->kind > ATOM_INDEX && --*fuel >= 0;
-            const Number *n = number_of(s, x->self);
-            if (derived ? !same_in(s, poly_now(s->d, x->a), fuel) || !same_in(s, poly_now(s->d, x->b), fuel) : n == NULL || !n->same) return false;
-        }
+    FOR_ATOMS(p, of) {
+        const AtomInfo *x = atom_info(s->d, of);
+        if (!(x->depends & VARIES)) continue;
+        bool derived = x->kind > ATOM_INDEX && --*fuel >= 0;
+        const Number *n = number_of(s, x->self);
+        if (derived ? !same_in(s, poly_now(s->d, x->a), fuel) || !same_in(s, poly_now(s->d, x->b), fuel) : n == NULL || !n->same) return false;
     }
     return true;
 }
@@ -273,12 +269,10 @@ static void loops_run(Separation *s)
     Domain *d = s->d;
     for (int i = 0; i < 2 * s->pair->naxes; i++) {
         Poly start = poly_now(d, s->pair->axis[i / 2].start[i % 2]);
-        for (uint32_t t = 0; t < start.n; t++) {
-            for (uint8_t k = 0; k < start.terms[t].natoms && s->runs.n < RUNS_MAX; k++) {
-                const AtomInfo *info = atom_info(d, start.terms[t].atoms[k]);
-                Poly more = info->kind == ATOM_INDEX ? poly_now(d, info->b) : POLY_BAD;
-                if (of_launch(d, more) && poly_interval(d, more).lo < 0) runs_add(d, &s->runs, more);
-            }
+        FOR_ATOMS(start, x) {
+            const AtomInfo *info = atom_info(d, x);
+            Poly more = info->kind == ATOM_INDEX ? poly_now(d, info->b) : POLY_BAD;
+            if (s->runs.n < RUNS_MAX && of_launch(d, more) && poly_interval(d, more).lo < 0) runs_add(d, &s->runs, more);
         }
     }
 }

@@ -58,9 +58,7 @@ Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t
 unsigned poly_depends(Domain *d, Poly p)
 {
     unsigned all = 0;
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) all |= atom_info(d, p.terms[i].atoms[k])->depends;
-    }
+    FOR_ATOMS(p, x) all |= atom_info(d, x)->depends;
     return all;
 }
 
@@ -89,11 +87,9 @@ void domain_split(Domain *d, Poly p, unsigned depends, Poly *on, Poly *rest)
 unsigned poly_level(Domain *d, Poly p)
 {
     unsigned level = 0;
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            unsigned l = atom_info(d, p.terms[i].atoms[k])->level;
-            if (l > level) level = l;
-        }
+    FOR_ATOMS(p, x) {
+        unsigned l = atom_info(d, x)->level;
+        if (l > level) level = l;
     }
     return level;
 }

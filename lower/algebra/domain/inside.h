@@ -100,7 +100,10 @@ static inline AtomInfo *atom_info(const Domain *d, Atom x)
 
 #define POLY_ZERO ((Poly){0})
 #define POLY_BAD ((Poly){.bad = true})
-
+/* Each atom of its terms. */
+#define FOR_ATOMS(p, x)                                                                                                \
+    for (uint32_t term_ = 0; term_ < (p).n; term_++)                                                                   \
+        for (Atom x, at_ = 0; at_ < (p).terms[term_].natoms && (x = (p).terms[term_].atoms[at_], true); at_++)
 
 /* < 0: x comes first. A lexicographic monomial order: kept by multiplication; the constant term is last. */
 int mono_cmp(const Term *x, const Term *y);

@@ -20,13 +20,10 @@ bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest)
 
 Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest)
 {
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            Atom x = p.terms[i].atoms[k];
-            if ((atom_info(d, x)->depends & ~(unsigned)DEP_LAUNCH) == 0) continue;
-            poly_split(d, p, x, coef, rest);
-            return x;
-        }
+    FOR_ATOMS(p, x) {
+        if ((atom_info(d, x)->depends & ~(unsigned)DEP_LAUNCH) == 0) continue;
+        poly_split(d, p, x, coef, rest);
+        return x;
     }
     return 0;
 }
@@ -38,15 +35,12 @@ Atom domain_newest(const Domain *d)
 
 static bool made(Domain *d, Poly p, Atom after, Atom upto, uint32_t *budget)
 {
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            Atom x = p.terms[i].atoms[k];
-            const AtomInfo *info = atom_info(d, x);
-            bool derived = info->kind > ATOM_INDEX;
-            if (!derived && x > after && x <= upto) return true;
-            if ((*budget)-- == 0) return true;
-            if (derived && (made(d, info->a, after, upto, budget) || made(d, info->b, after, upto, budget))) return true;
-        }
+    FOR_ATOMS(p, x) {
+        const AtomInfo *info = atom_info(d, x);
+        bool derived = info->kind > ATOM_INDEX;
+        if (!derived && x > after && x <= upto) return true;
+        if ((*budget)-- == 0) return true;
+        if (derived && (made(d, info->a, after, upto, budget) || made(d, info->b, after, upto, budget))) return true;
     }
     return false;
 }
@@ -65,15 +59,13 @@ enum { VALUES_MAX = 64 };
 /* Of one index alone, and of numbers. */
 static bool of_one(Domain *d, Poly p, Atom *index, uint32_t *budget)
 {
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            const AtomInfo *x = atom_info(d, p.terms[i].atoms[k]);
-            if (x->kind < ATOM_INDEX || (*budget)-- == 0) return false;
-            if (x->kind == ATOM_INDEX && *index == 0) *index = x->self;
-            bool is = x->kind == ATOM_INDEX ? *index == x->self
-                                            : of_one(d, poly_now(d, x->a), index, budget) && of_one(d, poly_now(d, x->b), index, budget);
-            if (!is) return false;
-        }
+    FOR_ATOMS(p, of) {
+        const AtomInfo *x = atom_info(d, of);
+        if (x->kind < ATOM_INDEX || (*budget)-- == 0) return false;
+        if (x->kind == ATOM_INDEX && *index == 0) *index = x->self;
+        bool is = x->kind == ATOM_INDEX ? *index == x->self
+                                        : of_one(d, poly_now(d, x->a), index, budget) && of_one(d, poly_now(d, x->b), index, budget);
+        if (!is) return false;
     }
     return true;
 }

@@ -325,14 +325,11 @@ Poly poly_common(Domain *d, Poly c, Poly den, Poly *cq, Poly *dq)
 
 static bool mentions(Domain *d, Poly p, Atom x, uint32_t *budget)
 {
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            Atom y = p.terms[i].atoms[k];
-            const AtomInfo *info = atom_info(d, y);
-            if (y == x || (*budget)-- == 0) return true;
-            if (info->kind > ATOM_INDEX && mentions(d, info->a, x, budget)) return true;
-            if (info->level && mentions(d, info->b, x, budget)) return true;
-        }
+    FOR_ATOMS(p, y) {
+        const AtomInfo *info = atom_info(d, y);
+        if (y == x || (*budget)-- == 0) return true;
+        if (info->kind > ATOM_INDEX && mentions(d, info->a, x, budget)) return true;
+        if (info->level && mentions(d, info->b, x, budget)) return true;
     }
     return false;
 }
@@ -394,9 +391,7 @@ Poly poly_now(Domain *d, Poly p)
 {
     if (d->epoch == 0 || p.bad) return p;
     bool changed = false;
-    for (uint32_t i = 0; i < p.n && !changed; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms && !changed; k++) changed = atom_now(d, p.terms[i].atoms[k])->changed;
-    }
+    FOR_ATOMS(p, x) changed = changed || atom_now(d, x)->changed;
     return changed ? with_values(d, p, value_now, NULL) : p;
 }
 

@@ -52,13 +52,10 @@ static bool goes_before(Domain *d, Atom x, Atom y)
 static Atom highest_atom(Domain *d, Poly p, unsigned keep)
 {
     Atom best = 0;
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            Atom x = p.terms[i].atoms[k];
-            const AtomInfo *info = atom_info(d, x);
-            if (keep && (info->depends & ~keep) == 0) continue;
-            if (best == 0 || (x != best && goes_before(d, x, best))) best = x;
-        }
+    FOR_ATOMS(p, x) {
+        const AtomInfo *info = atom_info(d, x);
+        if (keep && (info->depends & ~keep) == 0) continue;
+        if (best == 0 || (x != best && goes_before(d, x, best))) best = x;
     }
     return best;
 }

@@ -7,20 +7,17 @@ enum { LX_STEPS = 4096 };
 /* p = k * (num % den) + rest with fewer terms than p, for a quotient atom of p. */
 static const AtomInfo *peel_remainder(Domain *d, Poly p, Poly *k, Poly *rest)
 {
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t j = 0; j < p.terms[i].natoms; j++) {
-            Atom q = p.terms[i].atoms[j];
-            const AtomInfo *info = atom_info(d, q);
-            if (info->kind != ATOM_DIV) continue;
-            Poly num = poly_now(d, info->a), den = poly_now(d, info->b), coef, other, times;
-            poly_split(d, p, q, &coef, &other);
-            if (!poly_exact(d, raw_neg(d, coef), den, &times) || times.n != 1) continue;
-            Poly more = raw_sub(d, other, raw_mul(d, times, num));
-            if (more.bad || more.n + 1 >= p.n) continue;
-            *k = times;
-            *rest = more;
-            return info;
-        }
+    FOR_ATOMS(p, q) {
+        const AtomInfo *info = atom_info(d, q);
+        if (info->kind != ATOM_DIV) continue;
+        Poly num = poly_now(d, info->a), den = poly_now(d, info->b), coef, other, times;
+        poly_split(d, p, q, &coef, &other);
+        if (!poly_exact(d, raw_neg(d, coef), den, &times) || times.n != 1) continue;
+        Poly more = raw_sub(d, other, raw_mul(d, times, num));
+        if (more.bad || more.n + 1 >= p.n) continue;
+        *k = times;
+        *rest = more;
+        return info;
     }
     return NULL;
 }

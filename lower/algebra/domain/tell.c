@@ -26,9 +26,8 @@ static Poly start_of(const Separation *s, const DomAxis *x, int side)
 /* The first atom of p that q has not. */
 static Atom own_atom(Domain *d, Poly p, Poly q)
 {
-    for (uint32_t i = 0; i < p.n; i++)
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++)
-            if (!poly_mentions(d, q, p.terms[i].atoms[k])) return p.terms[i].atoms[k];
+    FOR_ATOMS(p, x)
+        if (!poly_mentions(d, q, x)) return x;
     return 0;
 }
 
@@ -129,14 +128,12 @@ static const char *unknown_divisor(const Separation *s)
     for (int i = 0; i < 2 * s->pair->naxes; i++) {
         const DomAxis *axis = &s->pair->axis[i / 2];
         Poly start = start_of(s, axis, i % 2);
-        for (uint32_t t = 0; t < start.n && axis->name; t++) {
-            for (uint8_t k = 0; k < start.terms[t].natoms; k++) {
-                const AtomInfo *q = atom_info(s->d, start.terms[t].atoms[k]);
-                if (q->kind != ATOM_DIV || q->positive || !(q->depends & VARIES)) continue;
-                const char *by = domain_text(s->d, s->a, q->b);
-                return arena_printf(s->a, "in %s the start is divided by %s, which is not known to be at least 1%s", axis->name, by,
-                                    is_name(by) ? arena_printf(s->a, ": `where %s >= 1` would say so", by) : "");
-            }
+        FOR_ATOMS(start, x) {
+            const AtomInfo *q = atom_info(s->d, x);
+            if (axis->name == NULL || q->kind != ATOM_DIV || q->positive || !(q->depends & VARIES)) continue;
+            const char *by = domain_text(s->d, s->a, q->b);
+            return arena_printf(s->a, "in %s the start is divided by %s, which is not known to be at least 1%s", axis->name, by,
+                                is_name(by) ? arena_printf(s->a, ": `where %s >= 1` would say so", by) : "");
         }
     }
     return NULL;
