@@ -57,18 +57,20 @@ Scalar *scalar_of(Lower *L, const Sx *x)
 {
     Scalar *is = *named(L, &x, sizeof x);
     if (is) return is;
-    const void *parts[2 + P_RANK] = {x->a ? scalar_of(L, x->a) : NULL, x->b ? scalar_of(L, x->b) : NULL};
-    for (int i = 0; x->op == SX_LOAD && i < x->tensor->rank; i++) parts[2 + i] = scalar_of(L, x->idx[i]);
-    uint64_t form[3 + sizeof parts / sizeof *parts] = {x->op, (uint64_t)x->k, (uintptr_t)x->tensor};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) form[3 + i] = (uintptr_t)parts[i];
-    is = *named(L, form, sizeof form);
-    bool is_new = is == NULL;
+    const Sx *parts[2 + P_RANK] = {x->a, x->b};
+    uint64_t form[3 + 2 + P_RANK] = {x->op, (uint64_t)x->k, (uintptr_t)x->tensor};
+    int rank = x->op == SX_LOAD ? x->tensor->rank : 0;
+    for (int i = 0; i < rank; i++) parts[2 + i] = x->idx[i];
+    for (int i = 0; i < 2 + rank; i++) form[3 + i] = parts[i] ? (uintptr_t)scalar_of(L, parts[i]) : 0;
+    Scalar **same = named(L, form, (size_t)(3 + 2 + rank) * sizeof *form);
+    bool is_new = *same == NULL;
     if (is_new) {
-        is = arena_new(L->a, Scalar);
-        *is = (Scalar){.x = x};
-        vec_push(L->a, &L->scalars->all, is);
+        *same = arena_new(L->a, Scalar);
+        **same = (Scalar){.x = x};
+        vec_push(L->a, &L->scalars->all, *same);
     }
-    *named(L, &x, sizeof x) = *named(L, form, sizeof form) = is;
+    is = *same;
+    *named(L, &x, sizeof x) = is;
     if (is_new) find_uses(L, is);
     return is;
 }
