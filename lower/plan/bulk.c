@@ -39,12 +39,10 @@ static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, co
 {
     Lx cond = 0;
     Need n = need_multiple(L, bytes, SMEM_BULK_ALIGN, &cond);
-    if (n == NEED_PROVED || (n == NEED_CHECK && launch_checked(L, E1128, cond))) return true;
-    const char *text = arena_printf(L->a, "%s, %s bytes, is a multiple of 16", what, poly_text(L, bytes));
-    if (n == NEED_CHECK &&
-        launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes"))
-        return true;
-    return cannot(L, why, E0502, at, mi->tensor->span, "the tensor", NULL, "%s, %s bytes, %s a multiple of 16", what, poly_text(L, bytes),
+    if (n == NEED_PROVED) return true;
+    const char *rule = "addresses and sizes of bulk copies are multiples of 16 bytes", *is = poly_text(L, bytes);
+    if (need_met(L, n, cond, E1128, at, rule, "%s, %s bytes, is a multiple of 16", what, is)) return true;
+    return cannot(L, why, E0502, at, mi->tensor->span, "the tensor", NULL, "%s, %s bytes, %s a multiple of 16", what, is,
                   unproved_multiple(bytes, SMEM_BULK_ALIGN));
 }
 

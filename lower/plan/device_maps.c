@@ -42,15 +42,10 @@ static bool start_aligned(Lower *L, const MoveInfo *mi, Poly start, Poly pitch, 
     int64_t k;
     if (poly_is_const(start, &k) && k == 0) return true;
     Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN, &cond);
-    if (n != NEED_PROVED && n != NEED_CHECK) {
-        cond = 0;
-        n = need_multiple(L, all, SMEM_BULK_ALIGN, &cond);
-    }
-    if (n == NEED_PROVED) return true;
-    const char *text = arena_printf(L->a, "%s is a multiple of 16", poly_text(L, n == NEED_CHECK ? pitch : all));
-    if (n == NEED_CHECK &&
-        launch_check(L, code, cond, mi->tensor->span, text, "a view starts at a multiple of 16 bytes"))
-        return true;
+    bool by_pitch = n <= NEED_CHECK;
+    if (!by_pitch) n = need_multiple(L, all, SMEM_BULK_ALIGN, &cond);
+    const char *rule = "a view starts at a multiple of 16 bytes";
+    if (need_met(L, n, cond, code, mi->tensor->span, rule, "%s is a multiple of 16", poly_text(L, by_pitch ? pitch : all))) return true;
     return refuse(
         why, E0490, mi,
         arena_printf(L->a, "the view's start, byte %s, %s a multiple of 16", poly_text(L, all),
@@ -83,10 +78,8 @@ static bool pitches(Lower *L, const MoveInfo *mi, Refusal *why)
         Poly pitch = poly_mul(L->d, scalar_poly(L, t->stride[i]), poly_const(L->d, mi->bits / 8));
         Lx cond = 0;
         Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN, &cond);
-        const char *text = arena_printf(L->a, "%s is a multiple of 16", poly_text(L, pitch));
-        if (n == NEED_PROVED || (n == NEED_CHECK && launch_check(L, E1160, cond, t->span, text,
-                                                                 "pitches of tensor maps are multiples of 16 bytes")))
-            continue;
+        const char *rule = "pitches of tensor maps are multiples of 16 bytes";
+        if (need_met(L, n, cond, E1160, t->span, rule, "%s is a multiple of 16", poly_text(L, pitch))) continue;
         return refuse(
             why, E0492, mi,
             arena_printf(L->a, "the pitch of dimension %d of `%s`, %s bytes, %s a multiple of 16", i,

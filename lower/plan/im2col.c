@@ -96,10 +96,7 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     Need low = need_at_least(L, start, b.lo, &cond),
          high = need_at_most(L, poly_sub(m, start, extent), b.past - 1, &cond);
     const char *words = source_text(L, at), *text = bounds_text(L, &b, words, poly_text(L, extent));
-    bool known = low <= NEED_CHECK && high <= NEED_CHECK;
-    if (known &&
-        (cond == 0 || launch_check(L, E1139, cond, at, text, b.rule)))
-        return true;
+    if (need_met(L, low > high ? low : high, cond, E1139, at, b.rule, "%s", text)) return true;
     int64_t k;
     bool never = poly_is_const(start, &k) && (low == NEED_NEVER || high == NEED_NEVER);
     const char *box = d == 0                       ? "its images are 0 .. extent - 1"

@@ -162,12 +162,8 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
     Poly extent = scalar_poly(L, mi->tensor->extent[d]);
     Lx cond = 0;
     Need n = need_equal(L, extent, p->extent, &cond);
-    if (n == NEED_PROVED) return true;
-    if (n == NEED_CHECK) {
-        const char *text = arena_printf(L->a, "%s == %lld", poly_text(L, extent), (long long)p->extent);
-        if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent"))
-            return true;
-    }
+    const char *rule = "`:` moves the whole dimension, and the tile has this extent";
+    if (need_met(L, n, cond, E1125, p->span, rule, "%s == %lld", poly_text(L, extent), (long long)p->extent)) return true;
     const char *label = arena_printf(L->a, "extent %lld", (long long)p->extent);
     const char *fix = arena_printf(L->a, "write the part that is meant: `start +: %lld`", (long long)p->extent);
     return cannot(L, NULL, E0312, p->span, mi->tile->span, label, fix, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),

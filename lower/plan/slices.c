@@ -25,10 +25,8 @@ static bool slices_tensor(Lower *L, const PTensor *t, int interleave, Refusal *w
     Lx cond = 0;
     Poly pitch = scalar_poly(L, t->stride[inner - 1]);
     Need need = need_equal(L, pitch, n, &cond);
-    if (need == NEED_PROVED) return true;
-    const char *text = arena_printf(L->a, "%s == %lld", poly_text(L, pitch), (long long)n);
-    if (need == NEED_CHECK && launch_check(L, E1151, cond, t->span, text, "slices of an interleaved tensor lie one after the other"))
-        return true;
+    const char *rule = "slices of an interleaved tensor lie one after the other";
+    if (need_met(L, need, cond, E1151, t->span, rule, "%s == %lld", poly_text(L, pitch), (long long)n)) return true;
     return cannot(L, why, E0584, t->span, (Span){0, 0}, NULL, NULL, "neighbours of `%s` lie %s elements apart, a slice has %lld: its map takes them one after the other",
                   name_text(L, t->name), poly_text(L, pitch), (long long)n);
 }

@@ -110,18 +110,15 @@ bool tensor_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     int d = mi->rank - 1;
-    int64_t m = 128;
-    while (m > 1 && (m / 2) * mi->bits % 128 == 0) m /= 2;
+    int64_t m = 128 / gcd_s64(128, mi->bits);
     Lx cond = 0;
     Need n = need_multiple(L, mi->start[d], m, &cond);
     if (n == NEED_PROVED) return true;
-    const char *text = arena_printf(L->a, "%s is a multiple of 16", bytes_text(L, mi->start[d], mi->bits));
-    if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text,
-                                        "a tensor copy starts at a multiple of 16 bytes of the innermost dimension"))
-        return true;
+    const char *rule = "a tensor copy starts at a multiple of 16 bytes of the innermost dimension", *bytes = bytes_text(L, mi->start[d], mi->bits);
+    if (need_met(L, n, cond, E1121, mi->g->dim[d].span, rule, "%s is a multiple of 16", bytes)) return true;
     return cannot(L, why, E0450, mi->g->dim[d].span, mi->tensor->span, "the tensor",
                   arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m),
-                  "the innermost start, %s bytes, %s a multiple of 16", bytes_text(L, mi->start[d], mi->bits), unproved_multiple(mi->start[d], m));
+                  "the innermost start, %s bytes, %s a multiple of 16", bytes, unproved_multiple(mi->start[d], m));
 }
 
 /* A tensor map counts neighbours of the innermost dimension by the element's size alone. */
@@ -137,15 +134,11 @@ static bool inner_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
 
 static bool whole_bytes(Lower *L, const MoveInfo *mi, Poly x, ErrorCode code, const char *what, Refusal *why)
 {
-    int64_t m = 8;
-    while (m > 1 && (m / 2) * mi->bits % 8 == 0) m /= 2;
+    int64_t m = 8 / gcd_s64(8, mi->bits);
     Lx cond = 0;
     Need n = need_multiple(L, x, m, &cond);
-    if (n == NEED_PROVED) return true;
-    const char *text = arena_printf(L->a, "%s, %s elements of %lld bits, takes whole bytes", what, poly_text(L, x),
-                                    (long long)mi->bits);
-    if (n == NEED_CHECK &&
-        launch_check(L, code, cond, mi->tensor->span, text, "packed elements that share a byte stay together"))
+    const char *rule = "packed elements that share a byte stay together";
+    if (need_met(L, n, cond, code, mi->tensor->span, rule, "%s, %s elements of %lld bits, takes whole bytes", what, poly_text(L, x), (long long)mi->bits))
         return true;
     return cannot(L, why, code, mi->g->span, mi->tensor->span, "the tensor", NULL, "%s, %s elements of %lld bits, is no whole number of bytes",
                   what, poly_text(L, x), (long long)mi->bits);
@@ -176,8 +169,7 @@ bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     if (n == NEED_PROVED) return true;
     bool data = mi->g->dim[d].rows || domain_depends(L->d, mi->start[d]) & DEP_DATA;
     const char *which = data ? "a coordinate that depends on data" : "a coordinate whose bounds are not known";
-    if (n == NEED_CHECK && launch_check(L, E1122, cond, mi->g->dim[d].span, lx_text(L, cond),
-                                        arena_printf(L->a, "%s reaches indices below %d", which, FAR)))
+    if (need_met(L, n, cond, E1122, mi->g->dim[d].span, arena_printf(L->a, "%s reaches indices below %d", which, FAR), "%s", lx_text(L, cond)))
         return true;
     return cannot(L, why, E0504, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL, "%s reaches indices below %d, the extent is %s",
                   which, FAR, poly_text(L, extent));
@@ -196,16 +188,9 @@ bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     bool never_below = range.lo >= least || (!mi->load && conditions_at_least(L, p, least));
     Need low = never_below ? NEED_PROVED : need_at_least(L, p, least, &low_cond);
     Need high = range.hi <= most ? NEED_PROVED : need_at_most(L, p, most, &high_cond);
-    if (high == NEED_CHECK && !launch_checked(L, E1122, high_cond) &&
-        !launch_check(L, E1122, high_cond, at, lx_text(L, high_cond),
-                      "coordinates of tensor copies are 32-bit numbers"))
-        high = NEED_NEVER;
-    if (low == NEED_CHECK && !launch_checked(L, mi->load ? E1122 : E1123, low_cond)) {
-        const char *text = lx_text(L, low_cond);
-        const char *rule = mi->load ? "coordinates of tensor copies are 32-bit numbers"
-                                    : "a tensor store that starts below 0 ends the kernel";
-        if (!launch_check(L, mi->load ? E1122 : E1123, low_cond, at, text, rule)) low = NEED_NEVER;
-    }
+    const char *rule = "coordinates of tensor copies are 32-bit numbers", *below = mi->load ? rule : "a tensor store that starts below 0 ends the kernel";
+    if (high == NEED_CHECK && !need_met(L, high, high_cond, E1122, at, rule, "%s", lx_text(L, high_cond))) high = NEED_NEVER;
+    if (low == NEED_CHECK && !need_met(L, low, low_cond, mi->load ? E1122 : E1123, at, below, "%s", lx_text(L, low_cond))) low = NEED_NEVER;
     if (high == NEED_NEVER || (mi->load && low == NEED_NEVER))
         return cannot(L, why, E0504, at, (Span){0, 0}, NULL, NULL, "coordinate %s does not fit 32 bits", poly_text(L, p));
     if (mi->load) {
@@ -228,18 +213,14 @@ bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     int d = mi->rank - 1;
     Poly n = scalar_poly(L, mi->tensor->extent[d]);
-    int64_t m = 128;
-    while (m > 1 && (m / 2) * mi->bits % 128 == 0) m /= 2;
+    int64_t m = 128 / gcd_s64(128, mi->bits);
     Lx cond = 0;
     Need need = need_multiple(L, n, m, &cond);
     if (need == NEED_PROVED) return true;
-    const char *text = arena_printf(L->a, "%s is a multiple of 16", bytes_text(L, n, mi->bits));
-    if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text,
-                                           "a tensor store clips the innermost dimension in steps of 16 bytes"))
-        return true;
+    const char *rule = "a tensor store clips the innermost dimension in steps of 16 bytes", *bytes = bytes_text(L, n, mi->bits);
+    if (need_met(L, need, cond, E1124, move_span(mi), rule, "%s is a multiple of 16", bytes)) return true;
     return cannot(L, why, E0454, move_span(mi), mi->tensor->span, "the tensor", NULL,
-                  "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end", name_text(L, mi->tensor->name),
-                  bytes_text(L, n, mi->bits));
+                  "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end", name_text(L, mi->tensor->name), bytes);
 }
 
 bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why)

@@ -1,4 +1,6 @@
 /* What a move needs of its scalars: proved, or a condition that the launch checks, or neither. */
+#include <stdarg.h>
+
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/report.h"
 
@@ -94,12 +96,22 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
     return NEED_CHECK;
 }
 
+bool need_met(Lower *L, Need need, Lx cond, ErrorCode code, Span at, const char *why, const char *fmt, ...)
+{
+    if (need == NEED_PROVED || (need == NEED_CHECK && launch_checked(L, code, cond))) return true;
+    if (need != NEED_CHECK) return false;
+    va_list ap;
+    va_start(ap, fmt);
+    const char *text = arena_vprintf(L->a, fmt, ap);
+    va_end(ap);
+    return launch_check(L, code, cond, at, text, why);
+}
+
 bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why)
 {
     Lx cond = 0;
     Need low = need_at_least(L, x, 0, &cond), high = need_at_most(L, x, most, &cond);
-    if (low > NEED_CHECK || high > NEED_CHECK) return false;
-    return cond == 0 || launch_check(L, code, cond, at, arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, x), (long long)most), why);
+    return need_met(L, low > high ? low : high, cond, code, at, why, "0 <= %s <= %lld", poly_text(L, x), (long long)most);
 }
 
 /* ---- what the conditions around say ---- */

@@ -184,6 +184,12 @@ Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
 Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
+/* Proved, or left to a launch check of that condition, whose text is made where it is the first. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 7, 8)))
+#endif
+bool
+need_met(Lower *L, Need need, Lx cond, ErrorCode code, Span at, const char *why, const char *fmt, ...);
 /* 0 <= x <= most: proved, or left to a launch check, which has its code and says why. */
 bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why);
 /* The comparisons that together say that cond holds, or does not, are put behind those around; how many those are. */
