@@ -58,16 +58,6 @@ static bool merge(Versions *v, Box *a, const Box *b)
     return true;
 }
 
-static bool all_of_tile(const TileRecord *t, const Box *b)
-{
-    int64_t lo, hi;
-    for (uint32_t i = 0; i < b->part.n; i++) {
-        int64_t extent = i ? t->tile->extent[i - 1] : t->tile->slots;
-        if (!poly_is_const(b->part.lo[i], &lo) || !poly_is_const(b->part.hi[i], &hi) || lo > 0 || hi < extent) return false;
-    }
-    return b->nguards == 0;
-}
-
 static void drop(Box *b, uint32_t *link)
 {
     b->ranks = 0;
@@ -98,8 +88,6 @@ void version_add(Versions *v, uint32_t tile, const Box *add)
     if (b.ranks == 0) return;
     for (uint32_t i = 0; i < b.part.n; i++)
         if (b.part.lo[i].bad || b.part.hi[i].bad) return;
-    if (all_of_tile(t, &b) && b.ranks == (1u << v->L->cluster_size) - 1)
-        while (t->last > v->scope) drop(box_at(v, t->last), &t->last);
     while (*link > v->scope && looked++ < RECENT) {
         Box *o = box_at(v, *link);
         if (o->across != b.across) break; /* one hides the other */
@@ -251,20 +239,24 @@ static bool guard_with(Versions *v, Box *b, Atom x, Poly value)
     return true;
 }
 
+/* The box as it is in that turn; false: never. */
+static bool in_turn(Versions *v, const LoopFrame *f, Box *b, Poly at)
+{
+    if (!guard_with(v, b, f->index, at)) return false;
+    for (uint32_t i = 0; i < b->part.n; i++) {
+        b->part.lo[i] = domain_with(v->d, b->part.lo[i], f->index, at);
+        b->part.hi[i] = domain_with(v->d, b->part.hi[i], f->index, at);
+    }
+    return true;
+}
+
 static bool each_turn(Versions *v, const LoopFrame *f, const Box *b)
 {
-    Domain *d = v->d;
     int64_t more;
     if (!poly_is_const(f->last, &more) || more < 0 || more >= TURNS_MAX) return false;
     for (int64_t i = 0; i <= more; i++) {
         Box c = *b;
-        Poly at = poly_const(d, i);
-        if (!guard_with(v, &c, f->index, at)) continue;
-        for (uint32_t k = 0; k < c.part.n; k++) {
-            c.part.lo[k] = domain_with(d, c.part.lo[k], f->index, at);
-            c.part.hi[k] = domain_with(d, c.part.hi[k], f->index, at);
-        }
-        version_add(v, c.tile, &c);
+        if (in_turn(v, f, &c, poly_const(v->d, i))) version_add(v, c.tile, &c);
     }
     return true;
 }
@@ -275,11 +267,7 @@ static void add_earlier(Versions *v, const LoopFrame *f, const Box *of, int64_t 
     Domain *d = v->d;
     Box b = *of;
     Poly at = poly_sub(d, poly_atom(d, f->index), poly_const(d, turns));
-    if (!guard_with(v, &b, f->index, at)) return;
-    for (uint32_t i = 0; i < b.part.n; i++) {
-        b.part.lo[i] = domain_with(d, b.part.lo[i], f->index, at);
-        b.part.hi[i] = domain_with(d, b.part.hi[i], f->index, at);
-    }
+    if (!in_turn(v, f, &b, at)) return;
     Guard *was = arena_new(v->L->a, Guard), *first = arena_new(v->L->a, Guard);
     *was = (Guard){.whole = {.p = at}, .otherwise = first, .st = f->st};
     *first = (Guard){.whole = lit_not(v, was->whole), .otherwise = was, .st = f->st, .other = true};
