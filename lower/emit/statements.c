@@ -38,7 +38,8 @@ void lower_assign(Lower *L, const PStmt *st)
     scalar_assign(L, st);
 }
 
-void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
+/* Made once: while moves are planned. */
+static void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
 {
     Domain *d = L->d;
     loop_range(L, st);

@@ -86,7 +86,6 @@ Opnd cluster_mask(Lower *L, PCast cast);
 void lower_let(Lower *L, const PStmt *st);
 void lower_assign(Lower *L, const PStmt *st);
 Opnd lower_bound(Lower *L, const Sx *x, bool wide);
-void loop_atoms(Lower *L, const PStmt *st, LoopState *s);
 void loop_open(Lower *L, const PStmt *st); /* its index may be used from here on */
 void loop_close(Lower *L, const PStmt *st);
 

@@ -117,7 +117,6 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p)
     sync_in(L, ++L->sync->nblocks, 0);
     for (int i = 0; i < n; i++) {
         LoopState *s = &L->scalars->loops[index[i].id];
-        if (s->atoms.index == 0) loop_atoms(L, &index[i], s);
         from[i] = lower_bound(L, index[i].lo, s->wide);
         to[i] = lower_bound(L, index[i].value, s->wide);
         to[i] = emit_sel(L, s->wide ? IR_I64 : IR_I32, guard, to[i], from[i]);
