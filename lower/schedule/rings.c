@@ -4,7 +4,7 @@
 enum {
     TURN_BYTES = 16 << 10,   /* less per turn and the counter of tickets limits */
     WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough */
-    SLOTS_MAX = 16, /* that nobody asks for */
+    LEAD_MAX = 8, /* that nobody asks for */
     THREAD_SLOTS = 2,
     CTAS_MAX = 4,
     GROUPS_DEALT = 8, /* copies of four rows each that the lanes share out better than iterations */
@@ -81,7 +81,6 @@ static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
     int64_t busy = r->stored_always && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
     int64_t slots = stages ? ceil_div(stages, batch) : lead + busy;
     if (stages > 1 && batch > 1 && slots < 3) slots = 3;
-    if (!stages && slots > SLOTS_MAX) slots = SLOTS_MAX;
     int64_t lag = stages ? (slots + 1) / 3 : busy;
     r->slots = (uint32_t)slots;
     r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0;
@@ -109,7 +108,7 @@ static void size_pipe(Lower *L, Pipe *p)
     bytes *= p->batch;
     int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
     int64_t lead = ceil_div(FLIGHT_BYTES, bytes * ctas);
-    if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
+    if (lead > LEAD_MAX) lead = LEAD_MAX;
     FOR_RINGS_AT(L, &p->st->body, AG_NONE, r) {
         if (r->kept) continue;
         r->inner = r->tile->is_array ? (uint32_t)r->tile->slots : (uint32_t)p->batch;
@@ -203,12 +202,6 @@ static bool may_shrink(const Ring *r)
     return r->turn && r->slots > 1 && !sent_on(r) && !(r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK);
 }
 
-static void shrink_to(Ring *r, uint32_t slots)
-{
-    r->slots = slots;
-    if (r->lag >= r->slots) r->lag = r->slots - 1;
-}
-
 /* The ring with most bytes gives a slot. */
 static bool shrink(Lower *L)
 {
@@ -221,7 +214,7 @@ static bool shrink(Lower *L)
         best = n;
     }
     if (most == NULL) return false;
-    shrink_to(most, most->slots - 1);
+    most->slots--;
     return true;
 }
 
@@ -233,7 +226,7 @@ static bool never_fits(Lower *L)
         if (at_home(r)) n += r->room;
     if (n <= L->c->target->smem_per_cta) return false;
     FOR_RINGS(L->sched, r)
-        if (may_shrink(r)) shrink_to(r, 1);
+        if (may_shrink(r)) r->slots = 1;
     return true;
 }
 
@@ -271,11 +264,12 @@ void rings_size(Lower *L)
         if (s->per_sm > 1) s->per_sm--;
         else if (!shrink(L)) break;
     }
+    FOR_RINGS(s, r)
+        if (r->lag >= r->slots) r->lag = r->slots - 1;
     if (!never) agree_lags(L);
     FOR_RINGS(s, r) {
         r->slots = r->home->slots;
         r->lag = r->home->lag;
-        if (r->lag >= r->slots) r->lag = r->slots - 1;
         r->lead = r->slots - r->lag;
     }
 }
