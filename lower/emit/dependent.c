@@ -65,12 +65,6 @@ static IrOp *put_at(Lower *L, IrRole *r, uint32_t at, IrOpcode op)
     return &r->ops.v[at];
 }
 
-/* Threads take from tensors and give to tensors. */
-static bool by_threads(const IrKernel *k)
-{
-    return k->bars.n == 0 && k->roles.n == 1 && ir_body_has(&k->roles.v[0], IR_THR_LOAD) && ir_body_has(&k->roles.v[0], IR_THR_STORE);
-}
-
 static IrOp *put_value(Lower *L, IrRole *r, uint32_t at, IrOpcode op, IrType t)
 {
     IrOp *o = put_at(L, r, at, op);
@@ -133,9 +127,6 @@ void body_depend(Lower *L)
     put_at(L, r, wait, IR_DEP_WAIT);
     if (ir_body_has(init, IR_TC_ALLOC)) put_at(L, init, init->ops.n, IR_DEP_LAUNCH);
     else if (reads_numbers(L->ir)) say_by_loads(L);
-    else {
-        put_at(L, r, wait + 1, IR_DEP_LAUNCH);
-        if (by_threads(L->ir)) say_early(L);
-    }
+    else put_at(L, r, wait + 1, IR_DEP_LAUNCH);
     L->ir->mf.dependent = true;
 }

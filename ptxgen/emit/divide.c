@@ -63,18 +63,27 @@ static void narrow_first(PtxWriter *w, const PtxQuotient *d)
     ptx_label(w, "divided", "", label);
 }
 
-/* By the reciprocal, of 31-bit numbers: recip is 2^62 / b + 1. */
-static void multiplied(PtxWriter *w, const PtxQuotient *d, Opnd recip)
+/* By the reciprocal, of 31-bit numbers: recip is 2^62 / b + 1. Of the product only bits 62 to 92 count, and those below carry into them once. */
+static void multiplied(PtxWriter *w, PtxQuotient *d, Opnd recip)
 {
     Opnd a = ptx_reg(w, RC_B32), b = ptx_reg(w, RC_B32), q = ptx_reg(w, RC_B32), r = ptx_reg(w, RC_B32);
-    PTX_INS(w, "shl.b64", d->q, d->a, opnd_int(2));
-    PTX_INS(w, "mul.hi.u64", d->q, d->q, recip);
+    Opnd low = ptx_reg(w, RC_B32), high = ptx_reg(w, RC_B32), half = ptx_reg(w, RC_B64);
+    PTX_INS(w, "cvt.u32.u64", low, recip);
+    PTX_INS(w, "shr.u64", half, recip, opnd_int(32));
+    PTX_INS(w, "cvt.u32.u64", high, half);
     PTX_INS(w, "cvt.u32.u64", a, d->a);
     PTX_INS(w, "cvt.u32.u64", b, d->b);
-    PTX_INS(w, "cvt.u32.u64", q, d->q);
+    PTX_INS(w, "mul.hi.u32", low, a, low);
+    PTX_INS(w, "cvt.u64.u32", half, low);
+    PTX_INS(w, "mad.wide.u32", half, a, high, half);
+    PTX_INS(w, "shr.u64", half, half, opnd_int(30));
+    PTX_INS(w, "cvt.u32.u64", q, half);
+    PTX_INS(w, "cvt.u64.u32", d->q, q);
     PTX_INS(w, "mul.lo.s32", r, q, b);
     PTX_INS(w, "sub.s32", r, a, r);
     PTX_INS(w, "cvt.u64.u32", d->r, r);
+    d->q32 = q.reg;
+    d->r32 = r.reg;
 }
 
 static bool same_opnd(const Opnd *a, const Opnd *b)
@@ -124,6 +133,7 @@ void ptx_op_div(PtxWriter *w, const IrOp *op, Opnd guard)
     const PtxQuotient *d = divided(w, t, a, b, ir_find(op, IRK_RECIP));
     if (d->fix.kind == OPND_EMPTY) {
         PTX_INS(w, t->mov, ptx_define(w, op), want_q ? d->q : d->r);
+        ptx_is_times(w, op, want_q ? d->q32 : d->r32, 1);
         return;
     }
     if (want_q) {

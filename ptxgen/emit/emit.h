@@ -77,7 +77,8 @@ typedef struct PtxForm {
 typedef struct PtxVal { /* where an IR value lives */
     uint8_t kind, cls;  /* OPND_EMPTY (not defined yet), OPND_REG or OPND_INT */
     uint32_t reg;
-    int64_t k;
+    int64_t k;          /* OPND_INT; or, of a register: it is `of`, a register of 32 bits with 0 to 2^31 - 1, times this, 0: that is not known */
+    uint32_t of;
 } PtxVal;
 
 typedef struct PtxBlock {
@@ -98,6 +99,7 @@ typedef struct PtxBlock {
 enum { PTX_QUOTIENTS = 8 };
 typedef struct PtxQuotient { /* of a division: a = q * b + r, towards zero */
     Opnd a, b, q, r;
+    uint32_t q32, r32; /* the registers of a quotient and remainder of 31 bits */
     Opnd fix; /* -1 where the floor is one lower, else 0; empty: it is the floor */
 } PtxQuotient;
 
@@ -186,6 +188,7 @@ Opnd ptx_in_reg(PtxWriter *w, Opnd o, RegClass c); /* an immediate moved to a re
 /* Defines the value of op. */
 Opnd ptx_define(PtxWriter *w, const IrOp *op);
 void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k);
+void ptx_is_times(PtxWriter *w, const IrOp *op, uint32_t of, int64_t k); /* what was defined is a natural number times k */
 
 /* The address in the CTA `rank` of the cluster that corresponds to an own shared address. */
 Opnd ptx_mapa(PtxWriter *w, Opnd guard, Opnd address, Opnd rank);

@@ -17,9 +17,24 @@ static Opnd convert(PtxWriter *w, const IrArg *arg, RegClass c)
     return c == RC_PRED ? ptx_valuep(w, arg) : c == RC_B32 ? ptx_value32(w, arg) : ptx_value64(w, arg);
 }
 
+/* A natural number times constants is one multiplication, of 32 bits to 64, from the number itself. */
+static bool multiplied(PtxWriter *w, const IrOp *op)
+{
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (op->op != IR_MUL || op->type != IR_I64 || a->kind != IRA_VAL) return false;
+    const PtxVal v = w->vals.v[a->id - 1];
+    Opnd k = ptx_value(w, b);
+    if (v.kind != OPND_REG || v.k <= 0 || k.kind != OPND_INT || k.u.k <= 0 || k.u.k > INT32_MAX / v.k) return false;
+    Opnd of = {.kind = OPND_REG, .cls = RC_B32, .reg = v.of}, times = opnd_int(v.k * k.u.k);
+    PTX_INS(w, "mul.wide.u32", ptx_define(w, op), of, times);
+    ptx_is_times(w, op, v.of, times.u.k);
+    return true;
+}
+
 void ptx_op_binary(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard;
+    if (multiplied(w, op)) return;
     RegClass c = ptx_class(op->type);
     Opnd a = convert(w, ir_find(op, IRK_A), c);
     bool shift = op->op == IR_SHL || op->op == IR_SHR; /* PTX: the count is a u32 whatever the width */
@@ -86,7 +101,9 @@ void ptx_op_sreg(PtxWriter *w, const IrOp *op, Opnd guard)
         [IRR_CLUSTER_NCTARANK] = "%cluster_nctarank",
     };
     const char *name = names[ir_find(op, IRK_REG)->id];
-    PTX_INS(w, "mov.u32", ptx_define(w, op), opnd_textn(name, strlen(name)));
+    Opnd d = ptx_define(w, op);
+    PTX_INS(w, "mov.u32", d, opnd_textn(name, strlen(name)));
+    ptx_is_times(w, op, d.reg, 1);
 }
 
 void ptx_op_cmp(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -144,12 +161,14 @@ void ptx_op_cvt(PtxWriter *w, const IrOp *op, Opnd guard)
     }
     const char *m = to == RC_PRED ? "mov.pred" : to == RC_B32 ? "mov.b32" : "mov.b64";
     if (from == RC_B64 && to == RC_B32) m = "cvt.u32.u64";
-    if (from == RC_B32 && to == RC_B64) m = "cvt.s64.s32";
+    bool natural = arg->kind == IRA_VAL && from != RC_NONE && w->vals.v[arg->id - 1].k == 1;
+    if (from == RC_B32 && to == RC_B64) m = natural ? "cvt.u64.u32" : "cvt.s64.s32";
     if (from != RC_PRED && to == RC_PRED) {
         PTX_INS(w, from == RC_B32 ? "setp.ne.b32" : "setp.ne.b64", ptx_define(w, op), a, opnd_int(0));
         return;
     }
     PTX_INS(w, m, ptx_define(w, op), a);
+    if (natural) ptx_is_times(w, op, w->vals.v[arg->id - 1].of, 1);
 }
 
 /* ---- variables: registers that keep their number ---- */

@@ -51,7 +51,7 @@ Opnd ptx_value64(PtxWriter *w, const IrArg *arg)
     if (o.kind != OPND_REG || o.cls == RC_B64) return o;
     Opnd r = ptx_reg(w, RC_B64);
     if (o.cls == RC_PRED) PTX_INS(w, "selp.b64", r, opnd_int(1), opnd_int(0), o);
-    else PTX_INS(w, "cvt.s64.s32", r, o);
+    else PTX_INS(w, w->vals.v[arg->id - 1].k == 1 ? "cvt.u64.u32" : "cvt.s64.s32", r, o);
     return r;
 }
 
@@ -77,6 +77,13 @@ Opnd ptx_define(PtxWriter *w, const IrOp *op)
     Opnd r = ptx_reg(w, ptx_class(op->type));
     w->vals.v[op->dst - 1] = (PtxVal){.kind = OPND_REG, .cls = r.cls, .reg = r.reg};
     return r;
+}
+
+void ptx_is_times(PtxWriter *w, const IrOp *op, uint32_t of, int64_t k)
+{
+    PtxVal *v = &w->vals.v[op->dst - 1];
+    v->of = of;
+    v->k = k;
 }
 
 void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k)
