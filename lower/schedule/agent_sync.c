@@ -6,9 +6,13 @@ static void cta_sync(Lower *L)
 {
     Sched *s = L->sched;
     if (s->role == AG_WORK && s->tensor) tmem_fence(L, IRD_BEFORE);
-    IrOp *op = emit_new(L, IR_CTA_SYNC);
-    ir_imm(L->a, op, IRK_ID, L->derived ? (int64_t)s->role + 1 : L->sync->id);
-    ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
+    if (L->derived && s->warps[s->role] == 1) {
+        emit_new(L, IR_WARP_SYNC);
+    } else {
+        IrOp *op = emit_new(L, IR_CTA_SYNC);
+        ir_imm(L->a, op, IRK_ID, L->derived ? (int64_t)s->role + 1 : L->sync->id);
+        ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
+    }
     if (s->role == AG_WORK && s->tensor) tmem_fence(L, IRD_AFTER);
     s->now->dirty = s->now->waited = s->now->id_read = false;
 }

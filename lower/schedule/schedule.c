@@ -62,32 +62,21 @@ static bool dealt_to_lanes(const Planned *p)
     return p->agent != AG_NONE && p->copies.b && p->copies.b->loop;
 }
 
-/* A team for each iteration, and in that all loads in front of the stores: roles would overlap nothing. */
-static bool once(Lower *L)
+/* A team for each iteration, and in that all loads in front of the stores: roles would overlap nothing. threads: those move from tile to tile in between. */
+static bool once(Lower *L, bool threads)
 {
     const Sched *s = L->sched;
     bool stored = false;
     if (s->pipes.n != 1 || !s->pipes.v[0]->across || s->pipes.v[0]->deal != DEAL_LAUNCH || L->cluster_size > 1) return false;
     FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
+        if (threads && planned_by_threads(p) && !p->copies.g) continue;
         bool copy = (kind == MOVE_LOAD || kind == MOVE_STORE) && !planned_by_threads(p) && !dealt_to_lanes(p);
         if (!copy || planned_block(p) != &s->pipes.v[0]->st->body || (kind == MOVE_LOAD && stored)) return false;
         stored |= kind == MOVE_STORE && p->naround == 0;
     }
     return true;
 }
-
-/* One thread does all, unless there is something that only threads do. */
-static void alone(Lower *L)
-{
-    Sched *s = L->sched;
-    s->alone |= once(L);
-    FOR_MOVES(s, p) s->alone &= !p->copies.g;
-    FOR_RINGS(s, r) r->kept = s->alone;
-    FOR_MOVES(s, p) p->agent = s->alone ? AG_WORK : p->agent;
-}
-
-/* ---- roles ---- */
 
 /* at: where the program says it. */
 static int64_t work_threads(const Lower *L, Span *at)
@@ -103,6 +92,23 @@ static int64_t work_threads(const Lower *L, Span *at)
     }
     return threads ? threads : all ? ONCE_THREADS : WORK_THREADS;
 }
+
+/* One thread does all, unless there is something that only threads do; those of one warp load themselves what they work on once. */
+static void alone(Lower *L)
+{
+    Sched *s = L->sched;
+    Span at;
+    s->alone |= once(L, false);
+    FOR_MOVES(s, p) s->alone &= !p->copies.g;
+    bool warp = !s->alone && work_threads(L, &at) == 32 && once(L, true);
+    FOR_RINGS(s, r) r->kept = s->alone;
+    FOR_MOVES(s, p) {
+        if (s->alone || warp) p->agent = AG_WORK;
+        if (warp && p->st->move->kind == MOVE_LOAD) s->rings[p->st->move->dst.tile->index].kept = true;
+    }
+}
+
+/* ---- roles ---- */
 
 static void shapes(Lower *L)
 {

@@ -383,7 +383,7 @@ void rings_find(Lower *L)
         if (r->turn == NULL) continue;
         remote_ring(L, r);
         await_unread(s, r);
-        if (r->kept && !s->alone) tell_kept(L, r);
+        if (r->kept && r->held_by) tell_kept(L, r);
     }
     rings_index(L);
 }
