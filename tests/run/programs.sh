@@ -563,10 +563,19 @@ for shape in 16,16 128,128 144,112 $(many 528,272 208,144); do
         case_ $h/threads/transpose.tile:plain -D plain.T=${type%:*} x="$work/a.npy" y="${type%:*}[$columns,$rows]:$work/b.npy" &&
             map a b 0 0 1,$columns $columns,$rows
     done
+    for type in bf16:u2:32 bf16:u2:64 f32:f4:32 u8:u1:64 f64:f8:16; do
+        t=${type%%:*} np=${type#*:}
+        make "${np%:*}" "$shape" a
+        case_ $h/threads/one_warp.tile:once -D once.T=$t -D once.B=${type##*:} x="$work/a.npy" y="$t[$columns,$rows]:$work/b.npy" &&
+            map a b 0 0 1,$columns $columns,$rows
+    done
 done
 for shape in 0,16 1,16 16,64 17,48 65,80 $(many 300,528 50,144); do
     make u2 "$shape" a
     case_ examples/convert.tile x="$work/a.npy" y="f32[$shape]:$work/b.npy" && convert bf16 f32 a b 0
+    small f32 "$shape" 200 w
+    case_ $h/threads/one_warp.tile:two_sides x="$work/a.npy" w="$work/w.npy" y="f32[$shape]:$work/b.npy" z="bf16[$shape]:$work/c.npy" &&
+        convert bf16 f32 a b 0 && convert f32 bf16 w c 0
     small s32 "$shape" 100000 a
     case_ $h/threads/convert_sat.tile:wrap x="$work/a.npy" y="s8[$shape]:$work/b.npy" && convert s32 s8 a b 0
     case_ $h/threads/convert_sat.tile:clamp x="$work/a.npy" y="u8[$shape]:$work/b.npy" && convert s32 u8 a b 1
