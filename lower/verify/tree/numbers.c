@@ -50,7 +50,6 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
         uint32_t at = 0, outer = x->op;
         if (i == 0 || x->op > last) {
             while (f->at[outer].around) outer = f->at[outer].around - 1;
-            if (tree_op(f, outer)->op == IR_ELSE) outer = x->op; /* of its `if` it is part of what was looked at before, if that has accesses */
             for (before = behind; next < r->begun.n && r->begun.v[next] < outer; next++) before += tree_surely(f, r->begun.v[next], 0);
             last = tree_last(f, outer);
             for (behind = before; next < r->begun.n && r->begun.v[next] <= last; next++) behind += tree_surely(f, r->begun.v[next], 0);

@@ -16,7 +16,7 @@ const IrOp *tree_definition(const TreeFacts *f, IrVal v)
 IrVal tree_uncast(const TreeFacts *f, IrVal v)
 {
     const IrOp *op = tree_definition(f, v);
-    while (op && op->op == IR_CVT && f->k->value_types.v[ir_find(op, IRK_A)->id - 1] != IR_PRED) {
+    while (op && op->op == IR_CVT) {
         v = ir_find(op, IRK_A)->id;
         op = tree_definition(f, v);
     }
