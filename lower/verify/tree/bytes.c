@@ -123,7 +123,6 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
 {
     bool all = true;
     for (uint32_t e = 1; e <= f->ring[ring].nevents && all; e++) {
-        if (!(f->ring[ring].counts >> (e - 1) & 1)) continue;
         all = bytes_of_event(f, ring, e);
         if (all || f->ctas == 1) continue;
         bool named = false;

@@ -267,7 +267,6 @@ static void use_event(TreeFacts *f, uint32_t i, uint32_t bar)
     if (ir_op_info(op->op)->group == IRG_BARRIER && tree_reaches_others(f, op)) r->remote |= 1u << (at->event - 1);
     if (op->op == IR_TC_COMMIT) r->commits |= 1u << (at->event - 1);
     if (tree_announces(op)) vec_push(f->a, &r->announced, i);
-    if (op->op != IR_AWAIT && op->op != IR_BAR_ARRIVE && op->op != IR_TC_COMMIT) r->counts |= 1u << (at->event - 1);
 }
 
 static void use_rings(TreeFacts *f, uint32_t i)

@@ -86,7 +86,7 @@ typedef struct TreeRing {
     uint8_t alone;              /* agents of one thread */
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS + 1]; /* IrBar; behind those that are awaited `free`, at which releases arrive and `acquire` waits */
-    uint32_t commits, counts; /* bits of events at which those of the tensor core arrive; which may have bytes */
+    uint32_t commits; /* bits of events at which those of the tensor core arrive */
     uint32_t nevents;  /* that are awaited: the number of `free` */
     uint32_t hears;    /* events that tell of it: its own, and those of bare rings, each by its number there */
     uint32_t messages; /* .. of a bare ring: the first of its events */

@@ -211,7 +211,6 @@ static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int de
     if (arg->kind != IRA_VAL) return (TreeSeen){.is = POLY_UNKNOWN, .range = UNBOUNDED};
     if (f->ctas == 1 || (form && tree_same(f, arg->id))) w.rank = f->ctas; /* a CTA that is alone is any */
     if (f->defined[arg->id - 1] <= w.since) w.since = UINT32_MAX;
-    if (!f->has[IR_SEL] && form) w.look = LOOK_WHOLE;
     TreeSeen *s = &seen(f, w)[arg->id - 1], r = {.is = POLY_UNKNOWN, .range = UNBOUNDED};
     const IrOp *op = tree_definition(f, arg->id);
     uint32_t turn = f->asked->turning ? f->asked->turns + 1 : 1;
