@@ -136,7 +136,7 @@ static void hears_all(Check *c, const IrOp *op, uint32_t ring, Generation of)
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         TreeWhen when = tree_when(&c->f, op, t);
         if (when == WHEN_OPEN) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
-        if (when == WHEN_ALWAYS && few_of(of, e)[t] && !has_come(c, of, e, t)) fail(c, TREE_COUNT, ring, NULL, "its free barrier counts others than release it");
+        if (when == WHEN_ALWAYS && few_of(of, e)[t] && !has_come(c, of, e, t)) fail(c, TREE_COUNT, ring, NULL, "begun where generation n - S is not released as often as its free barrier counts");
     }
 }
 
@@ -179,9 +179,9 @@ static bool knows_later(Check *c, uint32_t ring, Generation old, uint32_t a, uin
     Set one = left_of(c, old, t, THE_ONE), all = left_of(c, old, t, ALL_THREADS);
     uint64_t others = 0;
     uint32_t at = UINT32_MAX;
-    if (lacks(old, one, slot) || lacks(old, all, slot)) return false;
+    if (lacks(old, one, slot)) return false;
     for (uint32_t w = 0; w < r->words; w++) others |= one[w] & all[w] & slot[w] & ~own[w];
-    if (others == 0 && !tree_by_one(&c->f, tree_op(&c->f, c->at))) return true;
+    if (others == 0) return true;
     for (uint32_t w = 0; w < r->words && here; w++) {
         if (at == UINT32_MAX && all[w] & slot[w]) at = w * WORD + (uint32_t)__builtin_ctzll(all[w] & slot[w]);
         one[w] &= ~slot[w];
@@ -212,21 +212,19 @@ static void acquire(Check *c, State *s, const IrOp *op)
     const TreeRing *r = &c->f.ring[ring];
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
-    uint8_t releases = r->releases;
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag));
     if (r->remote >> r->nevents & 1 && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
-    if (marks(old)->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
     for (uint32_t t = 0; t < r->ctas; t++) {
         bool waits = waits_there(c, op, t);
-        if (waits && releases && set_has(unheard_of(old, r->nevents, t), passed_bit(r, t))) fail(c, TREE_THREADS, ring, NULL, "begun where nobody who releases generation n - S has heard that each thread has begun that");
+        if (waits && r->releases && set_has(unheard_of(old, r->nevents, t), passed_bit(r, t))) fail(c, TREE_THREADS, ring, NULL, "begun where nobody who releases generation n - S has heard that each thread has begun that");
         left_over(c, old, a, t, waits);
-        later += knows_later(c, ring, old, a, t, !releases || (waits && !(r->remote >> r->nevents & 1)));
+        later += knows_later(c, ring, old, a, t, !r->releases || (waits && !(r->remote >> r->nevents & 1)));
     }
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         if (marks(old)->missed[b]) fail(c, TREE_PHASES, ring, NULL, "begun where an event of generation n - S has been left out by who awaits it");
     state_begin(&c->p, s, ring);
-    if (r->bare) walk_untold(c, s, ring);
+    if (r->tells) walk_untold(c, s, ring);
     if (later == r->ctas) marks(g)->apart = bit(a);
     for (uint32_t t = 0; t < r->ctas; t++) know(c, g, op, t);
     touch(c, s, a, ring);
@@ -259,7 +257,6 @@ static void await(Check *c, State *s, const IrOp *op)
     if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
     if (g.r->remote >> e & 1 && !across_ctas(op)) fail(c, TREE_BEGUN, ring, NULL, "awaited in the scope of a CTA, where others arrive");
     if (marks(g)->expects[e]) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
-    if (marks(g)->arrived[g.r->nevents] & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     for (uint32_t t = 0; t < c->f.ctas; t++) {
         const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
         if (set_has(heard, open_bit(g.r, e, t))) fail(c, TREE_BEGUN, ring, NULL, "awaited where nobody who arrives has heard that all have awaited it before");
@@ -270,7 +267,7 @@ static void await(Check *c, State *s, const IrOp *op)
     }
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
     touch(c, s, a, ring);
-    if (g.r->bare) walk_hear(c, s, ring, e, a, one);
+    if (g.r->tells) walk_hear(c, s, ring, e, a, one);
     walk_sources_over(c, s, ring, a);
 }
 
@@ -294,7 +291,7 @@ static bool heard_begin(Generation g, uint32_t e, uint32_t a, uint32_t from, uin
     if (!set_has(unknown, open_bit(r, e, to))) return true;
     /* Who awaits the event itself has seen it come in generation n - S, here; elsewhere it has come if all its arrivals have. await() asks
      * that one of those of n knows who has awaited it. */
-    return (r->bare && !set_has(unknown, free_bit(to))) || (from == to && r->waits[a] >> e & 1 && !(r->remote >> e & 1));
+    return (r->tells && !set_has(unknown, free_bit(to))) || (from == to && r->waits[a] >> e & 1 && !(r->remote >> e & 1));
 }
 
 /* A barrier counts so many bytes in a phase: all that may have been announced in the generation. */
@@ -328,24 +325,16 @@ static void publish(Check *c, State *s, const IrOp *op)
     for (uint32_t b = 0; b < c->f.ctas; b++) {
         const uint64_t *known = unknown_of(of, a, b, THE_ONE);
         uint32_t at = counts_at(c, ring, op, b);
-        if (at && frees && set_has(known, free_bit(b))) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
         for (uint32_t t = 0; t < c->f.ctas; t++) {
             if (!(at >> t & 1)) continue;
             arrive(c, ring, g, e, t);
             if (!heard_begin(g, e, a, b, t)) fail(c, TREE_BEGUN, ring, NULL, frees ? "released towards where the generation may not have begun" : "published by who has not heard that the generation has begun");
             meet(of, unheard_of(of, e, t), known);
-            if (g.r->bare && !frees) walk_tell(c, s, ring, e, a, b, t);
+            if (g.r->tells && !frees) walk_tell(c, s, ring, e, a, b, t);
         }
     }
     marks(of)->arrived[e] |= bit(a);
     if (!frees) marks(g)->expects[e] &= (uint8_t)~bit(a);
-}
-
-static void release(Check *c, State *s, const IrOp *op)
-{
-    uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u;
-    publish(c, s, op);
-    marks(generation(&c->p, s, ring, c->f.k->rings.v[ring].lag))->held &= (uint8_t)~bit(a);
 }
 
 static void done(Check *c, State *s, const IrOp *op)
@@ -363,9 +352,9 @@ static void ring_op(Check *c, State *s, const IrOp *op)
     const TreeOp *at = &c->f.at[c->at];
     switch ((IrOpcode)op->op) {
     case IR_ACQUIRE: acquire(c, s, op); break;
-    case IR_RELEASE: release(c, s, op); break;
     case IR_DONE: done(c, s, op); break;
     case IR_AWAIT: await(c, s, op); break;
+    case IR_RELEASE:
     case IR_BAR_EXPECT:
     case IR_BAR_ARRIVE:
     case IR_BAR_ARRIVE_EXPECT:
@@ -510,6 +499,8 @@ static void at_end(Check *c, State *s)
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, i, b);
             Set left = c->left;
+            for (uint32_t a = 0; a < c->f.k->roles.n; a++)
+                if (marks(g)->missed[a]) fail(c, TREE_PHASES, i, NULL, "an event is left out at the end by who awaits it");
             memcpy(left, r->copies, r->words * sizeof *left);
             for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
                 for (uint32_t t = 0; t < r->ctas && r->used & bit(a); t++)

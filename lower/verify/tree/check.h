@@ -9,12 +9,12 @@
 typedef enum TreeCondition {
     TREE_FORM,      /* blocks, agents, rings: what a tree is */
     TREE_BEGUN,     /* a generation is used after it has begun, by those who have heard of it */
-    TREE_FREE,      /* it begins when all that release it have released n - S .. */
-    TREE_OVER,      /* .. and each access of that is known to be over */
+    TREE_FREE,      /* it begins in the scope of those that release n - S .. */
+    TREE_OVER,      /* .. when each access of that is known to be over */
     TREE_PUBLISHED, /* an event is awaited behind all its arrivals, on every path */
     TREE_ONCE,      /* it comes once in a generation */
     TREE_BYTES,     /* bytes are announced by who arrives, before it does */
-    TREE_PHASES,    /* who awaits an event awaits it in every generation, and not behind its release */
+    TREE_PHASES,    /* who awaits an event awaits it in every generation */
     TREE_BESIDE,    /* an access knows that all it conflicts with are over */
     TREE_FENCE,     /* what threads wrote is visible to the proxy of copies */
     TREE_THREADS,   /* the threads of an agent have come together */

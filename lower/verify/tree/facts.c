@@ -151,7 +151,7 @@ static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
     uint32_t set = 1u << rank;
     if (at->event == 0) return;
     const TreeRing *r = &f->ring[at->ring - 1];
-    if (how == OF_ARRIVAL && !(r->remote >> (at->event - 1) & 1 && (op->op == IR_RELEASE || r->bare))) return;
+    if (how == OF_ARRIVAL && !(r->remote >> (at->event - 1) & 1 && (op->op == IR_RELEASE || r->tells))) return;
     if (how != OF_EVENT && !tree_targets(f, op, rank, &set)) return;
     TreeAccess x = tree_access(f, i, rank, how, false);
     x.ring = at->ring - 1;
@@ -161,18 +161,14 @@ static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
 }
 
 /* A copy from ring to ring: its destinations stand behind its source. */
-static void send(TreeFacts *f, uint32_t i, uint32_t source)
+static void send(TreeFacts *f, uint32_t source)
 {
-    const TreeAccess *from = &f->access.v[source], *last = &f->access.v[f->access.n - 1];
-    if (f->access.n < source + 2 || from->how != TO_PEER || last->how != TO_EVENT) {
-        tree_wrong(f, i, "a copy to another CTA from or to what is no ring");
-        return;
-    }
-    TreeRing *to = &f->ring[last->ring];
-    to->sends = f->ring[from->ring].sends = true;
+    uint32_t from = f->access.v[source].ring;
+    TreeRing *to = &f->ring[f->access.v[f->access.n - 1].ring];
+    to->sends = f->ring[from].sends = true;
     for (uint32_t k = 0; k < to->sources.n; k++)
-        if (to->sources.v[k] == from->ring) return;
-    vec_push(f->a, &to->sources, from->ring);
+        if (to->sources.v[k] == from) return;
+    vec_push(f->a, &to->sources, from);
 }
 
 static int64_t bytes_of(const IrOp *op)
@@ -204,7 +200,7 @@ static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
     case IR_BLK_REDUCE_PEER:
         add(f, i, rank, IRK_SRC, TO_PEER, false, bytes_of(op));
         add(f, i, rank, IRK_DST, TO_EVENT, true, bytes_of(op));
-        send(f, i, first);
+        send(f, first);
         break;
     case IR_HAND:
     case IR_LDS: add(f, i, rank, IRK_SRC, BY_THREADS, false, IR_CELL_BYTES); break;
@@ -310,10 +306,9 @@ static void rings(TreeFacts *f)
     for (uint32_t i = 0; i < n; i++) {
         f->ring[i].name = k->rings.v[i].name;
         f->ring[i].slots = k->rings.v[i].slots;
-        f->ring[i].bare = k->pair;
+        f->ring[i].tells = k->pair;
     }
     for (uint32_t b = 0; b < k->bufs.n; b++) {
-        if (k->bufs.v[b].ring && k->bufs.v[b].ring <= n) f->ring[k->bufs.v[b].ring - 1].bare = false;
         if (k->bufs.v[b].lanes == 0) continue;
         f->tensor_ring[b] = f->nrings = n++;
         f->ring[f->nrings] = (TreeRing){.name = k->bufs.v[b].name, .slots = 1, .tensor = true};
@@ -327,9 +322,8 @@ static void pairs(TreeFacts *f)
     for (uint32_t i = 0; i < f->nrings && f->k->pair; i++) {
         TreeRing *r = &f->ring[i];
         r->paired |= r->tensor || r->commits;
-        r->bare &= r->commits == 0;
         r->messages = f->messages;
-        if (r->bare) f->messages += r->nevents;
+        if (r->tells) f->messages += r->nevents;
     }
 }
 

@@ -80,7 +80,7 @@ typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
 typedef struct TreeRing {
     const char *name;
     bool tensor; /* a tile of tensor memory: one generation, which begins when that is allocated */
-    bool bare;   /* of no tile, in a kernel of pairs: its events tell of others .. */
+    bool tells;  /* in a kernel of pairs: its events tell of others .. */
     bool paired; /* .. as of this one, where a CTA acts in both */
     uint8_t used, releases;     /* agents */
     uint8_t alone;              /* agents of one thread */
@@ -88,8 +88,8 @@ typedef struct TreeRing {
     uint32_t event[TREE_EVENTS + 1]; /* IrBar; behind those that are awaited `free`, at which releases arrive and `acquire` waits */
     uint32_t commits; /* bits of events at which those of the tensor core arrive */
     uint32_t nevents;  /* that are awaited: the number of `free` */
-    uint32_t hears;    /* events that tell of it: its own, and those of bare rings, each by its number there */
-    uint32_t messages; /* .. of a bare ring: the first of its events */
+    uint32_t hears;    /* events that tell of it: its own, and those of rings that tell of it, each by its number there */
+    uint32_t messages; /* .. of one that tells: the first of its events */
     uint32_t remote;   /* bits of events at which other CTAs arrive */
     bool has_copies; /* something of it is asynchronous */
     bool sends;      /* from or to it copies to other CTAs are made from rings */
@@ -164,7 +164,7 @@ typedef struct TreeFacts {
     uint32_t nrings;     /* of the kernel; behind them a ring for each tile of tensor memory */
     TreeRing *ring;
     uint32_t *tensor_ring; /* by buffer in tensor memory */
-    uint32_t messages;   /* events of bare rings */
+    uint32_t messages;   /* events of rings that tell of others */
     uint8_t committer[TREE_RANKS]; /* by CTA at which commits of the tensor core arrive: the one whose they are, from 1 */
     uint32_t words;   /* of a ring's set, at most */
     uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
@@ -270,7 +270,7 @@ bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
-uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank); /* .. in any turn of the loops around; of bytes each is known (bytes.c) */
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank); /* .. in any turn of the loops around */
 bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
 bool tree_draws(const TreeFacts *f, const IrOp **where); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said; else where not */

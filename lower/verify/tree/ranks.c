@@ -67,7 +67,7 @@ uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank)
     uint32_t at = (uint32_t)(op - f->tree->ops.v), all, one;
     if (tree_targets(f, op, rank, &all)) return all;
     for (bool more = tree_turns(f, at, true); more; more = tree_turns(f, at, false))
-        if (tree_targets(f, op, rank, &one)) all |= one;
+        all |= tree_targets(f, op, rank, &one) ? one : UINT32_MAX;
     return all;
 }
 

@@ -17,7 +17,7 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
     r->at_bytes = r->at_announced + (r->announced.n + WORD - 1) / WORD;
     r->size = r->at_bytes + (2 * (r->nevents + 1) * r->ctas + r->outs.n + 7) / 8;
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
-    *marks(g) = (Marks){.held = r->releases, .busy = r->used};
+    *marks(g) = (Marks){.busy = r->used};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
     for (uint32_t i = 0; i < agents * r->ctas * KNOWERS; i++) {
         Set u = unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS));

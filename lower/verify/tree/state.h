@@ -61,12 +61,11 @@ enum { THE_ONE, ALL_THREADS, KNOWERS }; /* of an agent: its elected thread, ever
 /* Agents and events, on some path. All uint8_t: sets like the others. */
 typedef struct Marks {
     uint8_t never;           /* no generation has begun */
-    uint8_t held;            /* agents: have not released it */
     uint8_t apart;           /* agents: it has begun for them when their threads have come together */
     uint8_t done, busy;      /* agents: are done with it, are not */
-    uint8_t expects[TREE_EVENTS], arrived[TREE_EVENTS + 1]; /* agents: have announced bytes and not arrived since; have arrived, have released it */
+    uint8_t expects[TREE_EVENTS], arrived[TREE_EVENTS + 1]; /* agents: have announced bytes and not arrived since; have arrived */
     uint8_t missed[TREE_AGENTS]; /* events that the agent has not awaited */
-    uint8_t pad[6];
+    uint8_t pad[7];
 } Marks;
 enum { MARKS = sizeof(Marks) / sizeof(uint64_t), FEW_MAX = UINT8_MAX };
 _Static_assert(MARKS * sizeof(uint64_t) == sizeof(Marks), "whole words");

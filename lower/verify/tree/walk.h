@@ -35,7 +35,7 @@ void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool 
 void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one); /* a group is committed */
 void walk_together(Check *c, State *s, uint32_t a);
 void walk_fence(Check *c, State *s, uint32_t a, bool one, bool tensor, uint32_t space); /* tensor: tc.fence after */
-/* What the CTAs of a pair tell each other of other rings, by the event of a bare one. */
+/* What the CTAs of a pair tell each other of other rings, by the event of one of theirs. */
 void walk_untold(Check *c, State *s, uint32_t ring); /* a generation begins */
 void walk_tell(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, uint32_t from, uint32_t to);
 void walk_hear(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, bool one);
