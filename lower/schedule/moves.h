@@ -68,6 +68,14 @@ static inline bool planned_by_threads(const Planned *p)
     return p->copies.g || move_by_threads(p->st->move);
 }
 
+/* The `if` around both in whose different branches the two stand, by a's; NULL: there is none. */
+static inline const Around *planned_parted(const Planned *a, const Planned *b)
+{
+    uint32_t i = 0;
+    while (i < a->naround && i < b->naround && a->around[i].branch == b->around[i].branch && a->around[i].other == b->around[i].other) i++;
+    return i < a->naround && i < b->naround && a->around[i].branch == b->around[i].branch ? &a->around[i] : NULL;
+}
+
 /* ---- moves.c ---- */
 void plan_move(Lower *L, const PStmt *st); /* adds it to moves */
 void plan_crossing(Lower *L);              /* loads that the working role does itself, in the order of its stores */

@@ -55,12 +55,8 @@ static void keep(Ring *r, const Planned *p, const char *why, const char *fix)
 /* The `if` of the turn in whose different branches two moves stand, so that a turn has only one of them; NULL: there is none. */
 static const PStmt *parted_by(const Ring *r, const Planned *a, const Planned *b)
 {
-    for (uint32_t i = 0; i < a->naround && i < b->naround; i++) {
-        const Around *x = &a->around[i], *y = &b->around[i];
-        if (x->branch != y->branch) return NULL;
-        if (x->other != y->other) return x->block == r->depth ? x->branch : NULL;
-    }
-    return NULL;
+    const Around *at = planned_parted(a, b);
+    return at && at->block == r->depth ? at->branch : NULL;
 }
 
 /* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
@@ -178,7 +174,7 @@ void rings_take(Ring *r, const Planned *p)
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store)
 {
     Ring *r = load->dst;
-    const PTensor *t = load->mi.tensor->base ? load->mi.tensor->base : load->mi.tensor;
+    const PTensor *t = base_of(load->mi.tensor);
     if (r->kept) return;
     keep(r, store, arena_printf(L->a, "`%s` is written here, and what is loaded may be that", name_text(L, t->name)),
          "keep what is written in a tile, or write to another tensor");

@@ -114,13 +114,6 @@ static bool meet_in_one_turn(Lower *L, const TensorAccess *a, const TensorAccess
     return a->write && b->write && base_of(a->info->tensor) == base_of(b->info->tensor) && stores_meet_when(L, a, b, APART_HERE);
 }
 
-static bool in_branches_of_one_if(const Planned *a, const Planned *b)
-{
-    for (uint32_t i = 0; i < a->naround && i < b->naround && a->around[i].branch == b->around[i].branch; i++)
-        if (a->around[i].other != b->around[i].other) return true;
-    return false;
-}
-
 /* In the loops around either. A wait for groups is passed whatever the conditions around it. */
 static bool waited_between(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then)
 {
@@ -139,7 +132,7 @@ static bool add_before(Lower *L, void *to, uint32_t x, uint32_t y)
     bool swap = L->accesses->all.v[x]->planned > L->accesses->all.v[y]->planned;
     const TensorAccess *a = L->accesses->all.v[swap ? y : x], *b = L->accesses->all.v[swap ? x : y];
     Planned *store = t->move[swap ? y : x], *p = t->move[swap ? x : y], **before = &t->before[swap ? x : y];
-    if (!store || !p || store == p || !is_committed(store) || a->role != b->role || in_branches_of_one_if(store, p)) return true;
+    if (!store || !p || store == p || !is_committed(store) || a->role != b->role || planned_parted(store, p)) return true;
     bool sooner = !*before || a->planned < L->accesses->all.v[(*before)->access]->planned;
     if (sooner && !waited_between(L->sync, store, a->planned, p, b->planned)) *before = store;
     return true;
