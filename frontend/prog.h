@@ -75,6 +75,8 @@ struct PTensor { /* a `global` parameter, or a view of one */
         const Sx *by;         /* a constant or size; NULL: 1 */
     } place[P_RANK];
 };
+/* The parameter that it is, or of which it is a view. */
+static inline const PTensor *base_of(const PTensor *t) { return t->base ? t->base : t; }
 
 typedef struct PUsed { /* unused.c */
     bool read;  /* not only written, or named in a branch that constants exclude */

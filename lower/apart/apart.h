@@ -158,10 +158,6 @@ bool load_waited_for(const TensorAccess *load, const TensorAccess *store);
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store);
 
 /* ---- refuse.c: at L->stmt ---- */
-static inline const PTensor *base_of(const PTensor *t)
-{
-    return t->base ? t->base : t;
-}
 void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why);
 void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why);
 void refuse_repeated(Lower *L, const TensorAccess *a, const char *op);

@@ -369,7 +369,7 @@ void emit_end(Lower *L)
 
 static Opnd load_scalar(Lower *L, const Sx *x)
 {
-    PTensor *t = x->tensor, *base = t->base ? t->base : t;
+    const PTensor *t = x->tensor, *base = base_of(t);
     Domain *d = L->d;
     int64_t size = elem_info(t->type)->global_bits / 8;
     Opnd byte = t->base ? emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)) : opnd_imm(0);

@@ -312,7 +312,7 @@ static Opnd row_start(Lower *L, const MoveInfo *mi, const BulkPlan *p, int d)
 
 void bulk_values(Lower *L, const MoveInfo *mi, const BulkPlan *p, CopyValues *v)
 {
-    const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
+    const PTensor *t = mi->tensor, *base = base_of(t);
     int64_t size = mi->bits / 8;
     int share = move_peers(mi)->shares.dim;
     for (int d = 0; d <= p->fold; d++) {

@@ -114,7 +114,7 @@ static bool moved(const MoveInfo *mi, int d)
 
 void global_emit(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t plan)
 {
-    const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
+    const PTensor *t = mi->tensor, *base = base_of(t);
     int64_t size = mi->bits / 8;
     Opnd byte = opnd_imm(0), ok = L->inside, pitch[P_RANK], low[P_RANK], high[P_RANK];
     bool cut = false;

@@ -269,11 +269,6 @@ static void factors(const PKernel *k, const Sx *x, uint8_t *seen, uint32_t *coun
     }
 }
 
-static const PTensor *base_tensor(const PTensor *t)
-{
-    return t->base ? t->base : t;
-}
-
 bool has_across(const PKernel *k)
 {
     for (const PStmt *s = k->body.first; s; s = s->next)
@@ -295,7 +290,7 @@ const PStmt *only_across(const PKernel *k)
 static void find_written(const PBlock *b, bool *written)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE && s->move->kind == MOVE_STORE) written[base_tensor(s->move->dst.tensor)->index] = true;
+        if (s->kind == P_MOVE && s->move->kind == MOVE_STORE) written[base_of(s->move->dst.tensor)->index] = true;
         find_written(&s->body, written);
         find_written(&s->other, written);
         for (uint32_t i = 0; i < s->roles.n; i++) find_written(&s->roles.v[i].body, written);
