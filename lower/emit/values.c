@@ -129,10 +129,12 @@ static IrArg opnd_arg(IrKey key, Opnd o)
 }
 
 /* Three operands at most, and a word; the same op with the same operands is the same value. */
-static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned n, bool hoist, const char *name)
+static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned n, const char *name)
 {
     uint64_t key[4] = {(uint64_t)op | (uint64_t)t << 8, 0, 0, 0};
+    bool hoist = L->values->scopes.n > 1 && !L->values->no_hoist;
     for (unsigned i = 0, at = 1; i < n; i++) {
+        if (args[i].kind == IRA_VAL) hoist &= is_hoisted(L, (Opnd){.v = args[i].id});
         if (args[i].kind == IRA_WORD) {
             key[0] |= (uint64_t)args[i].id << 16;
             continue;
@@ -141,7 +143,6 @@ static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned
         key[at++] = args[i].kind == IRA_IMM ? (uint64_t)args[i].imm : args[i].id;
     }
     Numbered *at = number(L, key);
-    hoist = hoist && L->values->scopes.n > 1 && !L->values->no_hoist;
     if (at->value) return (Opnd){.v = at->value};
     IrVal v = new_value(L, t, hoist, name);
     at->value = v;
@@ -160,25 +161,10 @@ static int64_t wrap32(int64_t k)
     return low > INT32_MAX ? (int64_t)low - (INT64_C(1) << 32) : (int64_t)low;
 }
 
-/* What addresses and counts are made by; of scalars the normal form is a number. */
-static bool fold(IrOpcode op, IrType t, int64_t a, int64_t b, int64_t *r)
-{
-    switch (op) {
-    case IR_ADD: *r = (int64_t)((uint64_t)a + (uint64_t)b); break;
-    case IR_SUB: *r = (int64_t)((uint64_t)a - (uint64_t)b); break;
-    case IR_MUL: *r = (int64_t)((uint64_t)a * (uint64_t)b); break;
-    case IR_MIN: *r = a < b ? a : b; break;
-    case IR_MAX: *r = a > b ? a : b; break;
-    default: return false;
-    }
-    if (t == IR_I32) *r = wrap32(*r);
-    return true;
-}
-
 Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b)
 {
     int64_t r;
-    if (a.v == 0 && b.v == 0 && fold(op, t, a.k, b.k, &r)) return opnd_imm(r);
+    if (a.v == 0 && b.v == 0 && IR_LX_OPS[op] && lx_apply((LxOp)IR_LX_OPS[op], a.k, b.k, &r) == LX_OK) return opnd_imm(t == IR_I32 ? wrap32(r) : r);
     bool commutes = op == IR_ADD || op == IR_MUL || op == IR_AND || op == IR_OR || op == IR_XOR || op == IR_MIN ||
                     op == IR_MAX;
     if (a.v == 0 && commutes) {
@@ -191,19 +177,19 @@ Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b)
     if ((op == IR_MUL || op == IR_DIV) && opnd_is(b, 1)) return a;
     if ((op == IR_MUL || op == IR_AND) && opnd_is(b, 0)) return opnd_imm(0);
     IrArg args[2] = {opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
-    return pure_op(L, op, t, args, 2, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+    return pure_op(L, op, t, args, 2, NULL);
 }
 
 Opnd emit_by_recip(Lower *L, IrOpcode op, Opnd a, Opnd b, Lx recip)
 {
     IrArg args[3] = {opnd_arg(IRK_A, a), opnd_arg(IRK_B, b), opnd_arg(IRK_RECIP, emit_param(L, recip))};
-    return pure_op(L, op, IR_I64, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+    return pure_op(L, op, IR_I64, args, 3, NULL);
 }
 
 static Opnd emit_unary(Lower *L, IrOpcode op, IrType t, Opnd a)
 {
     IrArg arg = opnd_arg(IRK_A, a);
-    return pure_op(L, op, t, &arg, 1, is_hoisted(L, a), NULL);
+    return pure_op(L, op, t, &arg, 1, NULL);
 }
 
 Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b)
@@ -220,7 +206,7 @@ Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b)
         rel = SWAP[rel];
     }
     IrArg args[3] = {{.key = IRK_REL, .kind = IRA_WORD, .id = rel}, opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
-    return pure_op(L, IR_CMP, IR_PRED, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+    return pure_op(L, IR_CMP, IR_PRED, args, 3, NULL);
 }
 
 /* cond ? a : b */
@@ -229,7 +215,7 @@ Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b)
     if (cond.v == 0) return cond.k ? a : b;
     if (a.v == b.v && (a.v || a.k == b.k)) return a;
     IrArg args[3] = {opnd_arg(IRK_COND, cond), opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
-    return pure_op(L, IR_SEL, t, args, 3, is_hoisted(L, cond) && is_hoisted(L, a) && is_hoisted(L, b), NULL);
+    return pure_op(L, IR_SEL, t, args, 3, NULL);
 }
 
 Opnd emit_not(Lower *L, Opnd a)
@@ -269,7 +255,7 @@ Opnd emit_param(Lower *L, Lx x)
     if (lx_is_const(&L->ir->mf.lx, x, &k)) return opnd_imm(k);
     param_add(L, MF_PARAM_VALUE, x);
     IrArg arg = {.key = IRK_EXPR, .kind = IRA_LX, .id = x};
-    return pure_op(L, IR_PARAM, IR_I64, &arg, 1, true, NULL);
+    return pure_op(L, IR_PARAM, IR_I64, &arg, 1, NULL);
 }
 
 Opnd emit_sreg(Lower *L, IrReg r)
@@ -277,19 +263,19 @@ Opnd emit_sreg(Lower *L, IrReg r)
     static const char *const NAMES[IRR_COUNT] = {
         [IRR_CTAID_X] = "ctaid.x", [IRR_CTAID_Y] = "ctaid.y", [IRR_CTAID_Z] = "ctaid.z"};
     IrArg arg = {.key = IRK_REG, .kind = IRA_WORD, .id = r};
-    return pure_op(L, IR_SREG, IR_I32, &arg, 1, true, NAMES[r]);
+    return pure_op(L, IR_SREG, IR_I32, &arg, 1, NAMES[r]);
 }
 
 Opnd emit_zeros(Lower *L)
 {
-    return pure_op(L, IR_ZADDR, IR_I64, NULL, 0, true, NULL);
+    return pure_op(L, IR_ZADDR, IR_I64, NULL, 0, NULL);
 }
 
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte)
 {
     param_add(L, MF_PARAM_ADDRESS, tensor);
     IrArg args[2] = {{.key = IRK_TENSOR, .kind = IRA_TENSOR, .id = tensor}, opnd_arg(IRK_BYTE, byte)};
-    return pure_op(L, IR_GADDR, IR_I64, args, 2, is_hoisted(L, byte), NULL);
+    return pure_op(L, IR_GADDR, IR_I64, args, 2, NULL);
 }
 
 Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uint8_t swizzle)
@@ -298,7 +284,7 @@ Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uin
                      opnd_arg(IRK_LEAD, opnd_imm(lead)),
                      opnd_arg(IRK_STRIDE, opnd_imm(stride)),
                      {.key = IRK_LAYOUT, .kind = IRA_WORD, .id = swizzle}};
-    return pure_op(L, IR_TC_DESC, IR_I64, args, 4, true, arena_printf(L->a, "%s.desc", L->ir->bufs.v[buf].name));
+    return pure_op(L, IR_TC_DESC, IR_I64, args, 4, arena_printf(L->a, "%s.desc", L->ir->bufs.v[buf].name));
 }
 
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)

@@ -154,8 +154,7 @@ static Opnd looped_parity(Lower *L, const Explicit *e, Opnd slot)
 {
     Opnd bits = emit_get(L, e->bits);
     Opnd parity = emit_op(L, IR_AND, IR_I32, emit_op(L, IR_SHR, IR_I32, bits, slot), opnd_imm(1));
-    Opnd bit = opnd_is(slot, 0) ? opnd_imm(1) : emit_op(L, IR_SHL, IR_I32, opnd_imm(1), slot);
-    Opnd next = emit_op(L, IR_XOR, IR_I32, bits, bit);
+    Opnd next = emit_op(L, IR_XOR, IR_I32, bits, emit_op(L, IR_SHL, IR_I32, opnd_imm(1), slot));
     emit_if(emit_set(L, IR_SET, e->bits, next), L->sync->guard);
     return parity;
 }
