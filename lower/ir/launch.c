@@ -79,15 +79,27 @@ static bool *wanted(Arena *a, const MfKernel *mf)
 static void by_check(const LxPool *p, Lx cond, Interval *r)
 {
     const LxNode *n = &p->nodes.v[cond - 1];
-    int64_t k;
     if (n->op == LX_LAND) {
         by_check(p, n->a, r);
         by_check(p, n->b, r);
-    } else if (n->op == LX_LE || n->op == LX_LT) {
-        Interval *a = &r[n->a - 1], *b = &r[n->b - 1], less = interval_at(n->op == LX_LT);
-        if (lx_is_const(p, n->a, &k) && interval_add(interval_at(k), less).lo > b->lo) b->lo = k + less.lo;
-        if (lx_is_const(p, n->b, &k) && k > INT64_MIN && k - less.lo < a->hi) a->hi = k - less.lo;
+    } else if (n->op == LX_LE || n->op == LX_LT || n->op == LX_EQ) {
+        Interval *a = &r[n->a - 1], *b = &r[n->b - 1];
+        int64_t less = n->op == LX_LT;
+        Interval most = {NO_LO, b->hi}, least = {a->lo, NO_HI};
+        if (n->op == LX_EQ) most.lo = b->lo, least.hi = a->hi;
+        *a = interval_meet(*a, interval_add(most, interval_at(-less)));
+        *b = interval_meet(*b, interval_add(least, interval_at(less)));
     }
+}
+
+/* What is known of a sum with a number is known of its other part: `2 + N <= 7` is checked. */
+static void by_sum(const LxPool *p, const LxNode *n, Interval is, Interval *r)
+{
+    int64_t k;
+    if (n->op != LX_ADD && n->op != LX_SUB) return;
+    Interval *a = &r[n->a - 1], *b = &r[n->b - 1], behind = n->op == LX_ADD ? is : interval_neg(is);
+    if (lx_is_const(p, n->b, &k)) *a = interval_meet(*a, interval_add(is, n->op == LX_ADD ? interval_neg(interval_at(k)) : interval_at(k)));
+    if (lx_is_const(p, n->a, &k)) *b = interval_meet(*b, interval_add(behind, n->op == LX_ADD ? interval_neg(interval_at(k)) : interval_at(k)));
 }
 
 Interval ir_range_of_type(ElemType type)
@@ -111,17 +123,19 @@ Interval *ir_launch_ranges(Arena *a, const MfKernel *mf)
     uint32_t n = mf->lx.nodes.n;
     Interval *r = arena_array(a, Interval, n);
     const bool *one = wanted(a, mf);
-    for (uint32_t i = 0; i < n; i++) r[i] = UNBOUNDED;
-    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
+    for (uint32_t i = 0; i < n; i++) r[i] = mf->lx.nodes.v[i].op == LX_CONST ? interval_at(mf->lx.nodes.v[i].k) : UNBOUNDED;
+    for (int round = 0; round < 2; round++) { /* what one check says goes into the next one: `N == 5`, `2 + M <= N` */
+        for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
+        for (uint32_t i = n; i > 0; i--) by_sum(&mf->lx, &mf->lx.nodes.v[i - 1], r[i - 1], r);
+    }
     for (uint32_t i = 0; i < n; i++) {
         const LxNode *x = &mf->lx.nodes.v[i];
         Interval is = UNBOUNDED;
-        if (x->op == LX_CONST) is = interval_at(x->k);
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (Interval){0, MF_EXTENT_MAX};
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SCALAR) is = of_scalar(mf, x->k);
         if (x->op >= LX_ADD && x->op <= LX_XOR) is = interval_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
         if (one[i] && is.lo < 1) is.lo = 1;
-        r[i] = interval_meet(r[i], is);
+        r[i] = x->op == LX_CONST ? interval_at(x->k) : interval_meet(r[i], is);
     }
     return r;
 }
