@@ -84,12 +84,14 @@ typedef struct Seen { /* the assignments of a variable */
     Residue r;
     Bounds value;   /* of those that are no steps */
     Bounds steps;   /* sum of all steps that it ever takes */
-    uint32_t loops; /* that are open where it is declared */
+    Interval first; /* where it is declared */
+    uint32_t loops; /* that are open there */
 } Seen;
 
 typedef struct Walk {
     Lower *L;
     Seen *seen;
+    bool by_launch;           /* bounds at launch are wanted, too */
     VEC(const PStmt *) loops; /* open, outermost first */
 } Walk;
 
@@ -110,9 +112,9 @@ static bool own_step(const Sx *x, uint32_t v, const Sx **step, bool *minus)
     return false;
 }
 
-static Bounds bounds_of(Lower *L, const Sx *x)
+static Bounds bounds_of(const Walk *w, const Sx *x)
 {
-    return (Bounds){scalar_range(L, x), scalar_extremes(L, x)};
+    return (Bounds){scalar_range(w->L, x), w->by_launch ? scalar_extremes(w->L, x) : (Extremes){0, 0}};
 }
 
 static Bounds sum(Lower *L, Bounds a, Bounds b)
@@ -129,7 +131,7 @@ static void repeat(Walk *w, uint32_t outer, int64_t *n, Lx *at_launch)
     *n = 1;
     *at_launch = lx_const(L->a, &L->ir->mf.lx, 1);
     for (uint32_t i = outer; i < w->loops.n; i++) {
-        Bounds lo = bounds_of(L, w->loops.v[i]->lo), end = bounds_of(L, w->loops.v[i]->value);
+        Bounds lo = bounds_of(w, w->loops.v[i]->lo), end = bounds_of(w, w->loops.v[i]->value);
         int64_t turns;
         bool known = lo.range.lo != NO_LO && end.range.hi != NO_HI && sub_s64(end.range.hi, lo.range.lo, &turns);
         if (known && turns < 0) turns = 0;
@@ -163,11 +165,11 @@ static void see(Walk *w, uint32_t v, const Sx *x)
         Lx at_launch;
         s->r = normal(gcd_s64(s->r.mod, m), s->r.rem);
         repeat(w, s->loops, &n, &at_launch);
-        s->steps = sum(L, s->steps, repeated(L, bounds_of(L, step), minus, n, at_launch));
+        s->steps = sum(L, s->steps, repeated(L, bounds_of(w, step), minus, n, at_launch));
         return;
     }
     Residue r = residue(L, x);
-    Bounds b = bounds_of(L, x);
+    Bounds b = bounds_of(w, x);
     s->r = s->any ? join(s->r, r) : r;
     if (s->any) {
         const Extremes *e = &s->value.at_launch;
@@ -201,6 +203,7 @@ static void walk(Walk *w, const PBlock *b)
         if (s->kind == P_VAR) {
             L->scalars->vars[s->id].name = s->name;
             w->seen[s->id].loops = w->loops.n;
+            w->seen[s->id].first = scalar_range(L, s->value);
         }
         if (s->kind == P_VAR || s->kind == P_SET) see(w, s->id, s->value);
         uint32_t open = w->loops.n;
@@ -237,21 +240,62 @@ static void bound_var(Lower *L, VarState *v, const Seen *s)
     v->extremes = b.at_launch;
 }
 
+static Seen *look_at_all(Lower *L, bool by_launch)
+{
+    Walk w = {.L = L, .by_launch = by_launch, .seen = arena_array(L->a, Seen, L->k->nvars)};
+    Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
+    for (uint32_t i = 0; i < L->k->nvars; i++) w.seen[i].steps.at_launch = (Extremes){zero, zero};
+    walk(&w, &L->k->body);
+    return w.seen;
+}
+
+static bool bounded(Interval x)
+{
+    return x.lo != NO_LO && x.hi != NO_HI;
+}
+
+/* By induction: a variable that begins in its range and gets only what is in it as long as all of them are, such as s = 1 - s. */
+static void infer_closed(Lower *L, const Seen *seen)
+{
+    enum { TRIES = 3 };
+    uint32_t n = L->k->nvars;
+    bool *guessed = arena_array(L->a, bool, n), closed = false, any = false;
+    VarState *vars = L->scalars->vars;
+    for (uint32_t i = 0; i < n; i++) {
+        guessed[i] = !bounded(vars[i].range) && bounded(seen[i].first);
+        if (guessed[i]) any = true, vars[i].range = seen[i].first;
+    }
+    for (int try = 0; try < TRIES && any && !closed; try++) {
+        forget_ranges(L);
+        seen = look_at_all(L, false);
+        closed = true;
+        for (uint32_t i = 0; i < n; i++) {
+            if (!guessed[i]) continue;
+            Interval all = sum(L, seen[i].value, seen[i].steps).range;
+            if (interval_within(all, vars[i].range.lo, vars[i].range.hi)) continue;
+            closed = false;
+            vars[i].range = interval_hull(vars[i].range, all);
+        }
+    }
+    for (uint32_t i = 0; i < n && !closed; i++)
+        if (guessed[i]) vars[i].range = UNBOUNDED;
+    if (any) forget_ranges(L);
+}
+
 /* Each pass relies on what the one before has shown of the other variables. */
 void vars_infer(Lower *L)
 {
     enum { PASSES = 3 };
     uint32_t n = L->k->nvars;
+    const Seen *seen = NULL;
     if (n == 0) return;
     for (uint32_t i = 0; i < n; i++) L->scalars->vars[i].range = UNBOUNDED;
     for (int pass = 0; pass < PASSES; pass++) {
-        Walk w = {.L = L, .seen = arena_array(L->a, Seen, n)};
-        Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
-        for (uint32_t i = 0; i < n; i++) w.seen[i].steps.at_launch = (Extremes){zero, zero};
-        walk(&w, &L->k->body);
-        for (uint32_t i = 0; i < n; i++) bound_var(L, &L->scalars->vars[i], &w.seen[i]);
+        seen = look_at_all(L, true);
+        for (uint32_t i = 0; i < n; i++) bound_var(L, &L->scalars->vars[i], &seen[i]);
         forget_ranges(L);
     }
+    infer_closed(L, seen);
     for (uint32_t i = 0; i < n; i++) L->scalars->vars[i].poly = var_unknown(L, i);
 }
 
