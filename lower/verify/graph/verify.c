@@ -337,7 +337,7 @@ static void find_uneven(Verifier *v)
     }
 }
 
-/* Numbers that come round do so in the runs, too. */
+/* Numbers that come round do so in the runs, too, and so do variables that are not counting. */
 static void find_moving(Verifier *v)
 {
     v->moving = arena_array(v->arena, bool, v->k->bufs.n);
@@ -381,8 +381,8 @@ static void prepare(Verifier *v)
     period_parities(v);
     rounds_prepare(v);
     find_uneven(v);
-    find_moving(v);
     moduli_prepare(v);
+    find_moving(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;
     constants_check(v);
