@@ -67,7 +67,8 @@ static const Node *role_of(int i)
 /* Names of one kind that the program has: barriers, tiles, indices and sizes, tensors. Indices and variables are those of the role. */
 static const char *other_name(const char *s, const Node *role)
 {
-    static const char *const kinds[] = {"f0", "e0", "f1", "e1", "f2", "e2", "", "t0", "t1", "u0", "t2", "", "i", "j", "k", "n", "m", "s0", "s1", "", "x", "y", "v", "", NULL};
+    static const char *const kinds[] = {"f0", "e0", "f1", "e1", "f2", "e2", "",   "t0", "t1", "u0", "t2", "", "i",
+                                        "j",  "k",  "n",  "m",  "s0", "s1", "", "x",  "y",  "v",  "",   NULL};
     Word list[40];
     int n = words_of(s, false, list, 40), from = 0, at = -1;
     if (!n) return NULL;
@@ -84,10 +85,27 @@ static const char *other_name(const char *s, const Node *role)
     return replaced(s, w, kinds[to]);
 }
 
+/* An index or a size that is what it was for a while, or now and then. */
+static const char *other_count(const char *s)
+{
+    static const char *const forms[] = {"($ + $ / 20)", "max($, 20)", "min($, 20)", "($ ^ $ >> 4)", "($ - $ / 20)", "$ * $", "($ & 15)", "($ % 20)",
+                                        "($ + m)", "($ - tab[1] + 3)", "max($, 1)", "($ / 2)"};
+    Word list[40];
+    int n = words_of(s, false, list, 40);
+    if (!n) return NULL;
+    Word w = list[some(n)];
+    if (w.n != 1 || !strchr("ijknm", s[w.at]) || starts(&(Node){.text = s + w.at + 1}, " in ")) return NULL;
+    char out[64];
+    snprintf(out, sizeof out, "%s", forms[some((int)(sizeof forms / sizeof *forms))]);
+    for (char *at = out; (at = strchr(at, '$')) != NULL;) *at = s[w.at];
+    return replaced(s, w, out);
+}
+
 static const char *other_word(const char *s)
 {
-    static const char *const pairs[][2] = {{" read", ""}, {" free", ""}, {"wait group", "wait group 1"}, {" commit group", ""}, {" == ", " != "}, {" < ", " >= "},
-                                           {"% 2", "% 3"}, {" +", " -"}, {"wait f", "wait e"}, {"arrive e", "arrive f"}, {" multicast all", ""}, {"cluster.rank", "cta.x"}, {"barrier e0", "barrier e0 free"}};
+    static const char *const pairs[][2] = {{" read", ""}, {" free", ""}, {"wait group", "wait group 1"}, {" commit group", ""}, {" == ", " != "},
+                                           {" < ", " >= "}, {"% 2", "% 3"}, {" +", " -"}, {"wait f", "wait e"}, {"arrive e", "arrive f"},
+                                           {" multicast all", ""}, {"cluster.rank", "cta.x"}, {"barrier e0", "barrier e0 free"}};
     int i = some((int)(sizeof pairs / sizeof *pairs));
     const char *at = strstr(s, pairs[i][0]);
     return at ? replaced(s, (Word){(size_t)(at - s), strlen(pairs[i][0])}, pairs[i][1]) : NULL;
@@ -109,8 +127,8 @@ static void put_in(Node **at, Node *n)
 static const char *change_text(int i, bool *moves)
 {
     Node *n = *links.at[i];
-    int how = some(3);
-    const char *s = how == 0 ? other_number(n->text) : how == 1 ? other_name(n->text, role_of(i)) : other_word(n->text);
+    int how = some(4);
+    const char *s = how == 0 ? other_number(n->text) : how == 1 ? other_name(n->text, role_of(i)) : how == 2 ? other_count(n->text) : other_word(n->text);
     if (!s) return NULL;
     const char *said = text("`%s` becomes `%s`", n->text, s);
     *moves |= moves_data(n);
@@ -143,7 +161,8 @@ static const char *change_place(int i, bool *moves)
         return text("`%s` stands elsewhere", first);
     }
     case 5: {
-        static const char *const conditions[] = {"if i % 2 == 0", "if i < 2", "if i > 0", "if j < 1", "if n > 2", "if m < n", "if cta.x == 0", "if tab[0] > 1", "if i + 1 < n", "if i < 20", "if i != 33", "if i % 7 != 6", "if i + 30 < n", "if tab[i] > 1"};
+        static const char *const conditions[] = {"if i % 2 == 0", "if i < 2",      "if i > 0",     "if j < 1",  "if n > 2",   "if m < n",      "if cta.x == 0",
+                                                 "if tab[0] > 1", "if i + 1 < n", "if i < 20", "if i != 33", "if i % 7 != 6", "if i + 30 < n", "if tab[i] > 1"};
         Node *c = copy_node(n);
         *at = braces(c, "%s", conditions[some((int)(sizeof conditions / sizeof *conditions))]), (*at)->next = n->next;
         return text("`%s` stands under `%s`", first, (*at)->text);

@@ -257,7 +257,7 @@ static Node *next_slot(int r, int role)
     int slots = ring[r].slots;
     if (slots == 1 || ring[r].slot || (ring[r].plain && !counted[role][r])) return NULL;
     if (slots == 2 && odds(15)) return line(some(2) ? "s%d = 1 - s%d;" : "s%d = s%d ^ 1;", r, r);
-    if (odds(8)) {
+    if (odds(3)) {
         Node *zero = braces(line("s%d = 0;", r), "if s%d == %d", r, slots - 1);
         return seq(zero, braces(line("s%d = s%d + 1;", r, r), "else"));
     }
@@ -555,8 +555,9 @@ void draw_case(Case *c)
     const Part *top = draw_parts(list, n, 0, true, "n");
     for (int r = 0; r < rings; r++)
         ring[r].plain = n == 1 && top->kind == LOOP && top->body->kind == TURN;
-    const char *head = text("kernel k(x: global s32[G, P, A, B, 16], y: global s32[G, P, A, B, 16], tab: global s32[T], n: s64, m: s64) grid (%d)%s%s", grid,
-                            ctas > 1 ? text(" cluster (%d)", ctas) : "", some(3) ? " where n >= 0, m >= 0" : "");
+    const char *cluster = ctas > 1 ? text(" cluster (%d)", ctas) : "", *facts = some(3) ? " where n >= 0, m >= 0" : "";
+    const char *head = text("kernel k(x: global s32[G, P, A, B, 16], y: global s32[G, P, A, B, 16], tab: global s32[T], n: s64, m: s64) grid (%d)%s%s",
+                            grid, cluster, facts);
     Node *all = NULL;
     for (int role = 0; role < roles; role++) all = seq(all, role_node(top, role));
     c->kernel = braces(seq(declared(false), braces(all, "roles")), "%s", head);

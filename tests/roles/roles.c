@@ -1,4 +1,4 @@
-/* roles [--seed N] [--count N] [--right] [--print] [--refused N] [FILE ..]
+/* roles [options] [FILE ..]
  *
  * Draws N programs; one in three is right by construction, the others are changed in one or two places. What is accepted must run right: in all launches that are made, in
  * one schedule and in several, and as the sequential program says. What is not is shrunk and printed, and the exit code is 1. A table says what was drawn,
@@ -6,6 +6,8 @@
  *
  *   --right        no changes
  *   --print        the program of the seed
+ *   --accepted     what is refused does not run: for long runs
+ *   --ill          with --refused: those that never become PTX
  *   --refused N    prints the first N, shrunk, that are refused and right; by one code: --code E0611
  *   FILE ..        programs by hand instead; each begins with `// wrong`: it is refused, or no launch that goes wrong is made; `// right`: accepted and right;
  *                  or `// refused`: not wrong, and refused all the same
@@ -19,13 +21,14 @@
 #define WORD(form, word) word,
 static const char *const FORM_WORD[FORMS] = {ROLES_FORMS(WORD)};
 #undef WORD
-enum { CODES = 64, SIZE = 1 << 16 };
+enum { CAUSES = 256, SIZE = 1 << 16 };
 
-typedef struct Code {
-    char word[8];
+typedef struct Cause { /* a message without numbers and names */
+    char text[140];
     long all, right, unchanged;
-} Code;
-static Code codes[CODES];
+    uint64_t seed; /* of the first that is right */
+} Cause;
+static Cause causes[CAUSES];
 static long forms[FORMS], accepted_forms[FORMS];
 
 typedef struct Totals {
@@ -35,18 +38,27 @@ typedef struct Totals {
 typedef struct Options {
     uint64_t seed;
     long count, refused;
-    bool right, print, ill;
+    bool right, print, ill, accepted;
     const char *code;
 } Options;
 
 static char kernel[SIZE], plain[SIZE];
 
-static Code *code_of(const char *word)
+static Cause *cause_of(const char *said)
 {
+    char text[sizeof causes->text];
+    size_t n = 0;
+    bool quoted = false;
+    for (const char *at = said; *at && *at != '\n' && n + 1 < sizeof text; at++) {
+        bool digit = *at >= '0' && *at <= '9' && at > said + 11; /* behind the code */
+        if (*at == '`') quoted = !quoted;
+        else if (!quoted && !(digit && n && text[n - 1] == '#')) text[n++] = digit ? '#' : *at;
+    }
+    text[n] = 0;
     int i = 0;
-    while (i < CODES - 1 && codes[i].all && strcmp(codes[i].word, word) != 0) i++;
-    memcpy(codes[i].word, word, sizeof codes[i].word);
-    return &codes[i];
+    while (i < CAUSES - 1 && causes[i].all && strcmp(causes[i].text, text) != 0) i++;
+    memcpy(causes[i].text, text, sizeof text);
+    return &causes[i];
 }
 
 /* ---- the shrinker ---- */
@@ -86,7 +98,7 @@ static void print(const char *what, uint64_t seed, const char *changes, const Ve
     fflush(stdout);
 }
 
-static void count(const Case *c, const Verdict *v, bool changed, Totals *t)
+static void count(const Case *c, const Verdict *v, bool changed, uint64_t seed, Totals *t)
 {
     for (int f = 0; f < FORMS; f++) forms[f] += c->form[f], accepted_forms[f] += c->form[f] && v->accepted;
     t->accepted += v->accepted, t->refused += !v->accepted;
@@ -97,8 +109,9 @@ static void count(const Case *c, const Verdict *v, bool changed, Totals *t)
         t->other += v->truth == OTHER_BYTES;
         return;
     }
-    Code *code = code_of(v->code);
-    code->all++, code->right += v->truth == RIGHT, code->unchanged += v->truth == RIGHT && !changed;
+    Cause *cause = cause_of(v->said);
+    if (v->truth == RIGHT && !cause->right) cause->seed = seed;
+    cause->all++, cause->right += v->truth == RIGHT, cause->unchanged += v->truth == RIGHT && !changed;
     t->refused_right += v->truth == RIGHT;
 }
 
@@ -121,9 +134,9 @@ static void one(const Options *o, uint64_t seed, Totals *t)
         printf("// %s\n%s\n// means\n%s", changes, kernel, plain);
         return;
     }
-    judge(kernel, moves ? NULL : plain, true, &v);
+    judge(kernel, moves ? NULL : plain, !o->accepted, &v);
     t->drawn++;
-    count(&c, &v, many > 0, t);
+    count(&c, &v, many > 0, seed, t);
     bool bad = v.accepted && (v.truth == WRONG || (v.truth == OTHER_BYTES && !many));
     if (bad) {
         t->wrong++;
@@ -141,8 +154,9 @@ static void print_table(const Totals *t)
     printf("%ld programs: %ld accepted, %ld of them wrong, %ld make other bytes; %ld refused, %ld of them right, %ld ill-formed; %ld not the verifier's\n", t->drawn, t->accepted,
            t->wrong, t->other, t->refused, t->refused_right, t->ill, t->beyond);
     printf("launches of accepted ones: %ld made, %ld refused, %ld of those right\n", t->launches, t->launches_refused, t->launches_refused_right);
-    printf("refused, of them right, of these unchanged:\n");
-    for (int i = 0; i < CODES && codes[i].all; i++) printf("  %-6s %6ld %6ld %6ld\n", codes[i].word, codes[i].all, codes[i].right, codes[i].unchanged);
+    printf("refused, of them right, of these unchanged, seed of the first that is right:\n");
+    for (int i = 0; i < CAUSES && causes[i].all; i++)
+        printf("  %6ld %6ld %6ld %8llu  %s\n", causes[i].all, causes[i].right, causes[i].unchanged, (unsigned long long)causes[i].seed, causes[i].text);
     printf("programs, of them accepted:\n");
     for (int f = 0; f < FORMS; f++) printf("  %6ld %6ld  %s\n", forms[f], accepted_forms[f], FORM_WORD[f]);
 }
@@ -153,8 +167,8 @@ static bool one_by_hand(const char *path)
 {
     static const char *const truths[] = {"right", "other bytes", "wrong", "beyond", "not run"};
     Verdict v;
-    judge(kernel, NULL, true, &v);
     bool wrong = !strncmp(kernel, "// wrong", 8), right = !strncmp(kernel, "// right", 8), refused = !strncmp(kernel, "// refused", 10);
+    judge(kernel, NULL, refused, &v);
     bool bad = wrong ? v.accepted && v.truth != RIGHT : right ? !v.accepted || v.truth != RIGHT : !refused || v.accepted || v.truth == WRONG;
     if (bad) printf("%s: %.*s: %s, %s with %s: %s\n", path, (int)strcspn(kernel, "\n"), kernel, v.accepted ? "accepted" : "refused", truths[v.truth], v.at, v.said);
     return !bad;
@@ -189,6 +203,7 @@ int main(int argc, char **argv)
         const char *next = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--right")) o.right = true;
         else if (!strcmp(argv[i], "--ill")) o.ill = true;
+        else if (!strcmp(argv[i], "--accepted")) o.accepted = true;
         else if (!strcmp(argv[i], "--print")) o.print = true;
         else if (!strcmp(argv[i], "--seed")) o.seed = strtoull(next, NULL, 10), i++;
         else if (!strcmp(argv[i], "--count")) o.count = strtol(next, NULL, 10), i++;

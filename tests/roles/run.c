@@ -8,13 +8,13 @@
 #include "tile.h"
 #include "tilecc.h"
 
-enum { G = 4, P = 24, A = 6, B = 12, T = 8, N = 1300, ELEMENTS = G * P * A * B * 16, LAUNCHES = 13 };
+enum { G = 4, P = 24, A = 6, B = 12, T = 8, N = 1300, ELEMENTS = G * P * A * B * 16, LAUNCHES = 14 };
 
 typedef struct Launch {
     int64_t n, m, a, b;
 } Launch;
 static const Launch LAUNCH[LAUNCHES] = {{5, 2, A, B}, {0, 0, A, B}, {1, 1, A, B}, {2, 3, A, B}, {3, 0, A, B}, {4, 1, 2, 3}, {7, 4, A, B}, {0, 3, A, B}, {9, 5, A, B}, {-1, 2, A, B},
-                                        {-2, -3, A, B}, {25, 3, A, B}, {70, 1, A, B}};
+                                        {-2, -3, A, B}, {25, 3, A, B}, {70, 1, A, B}, {2, 25, A, B}};
 
 static tile_device *device[2]; /* one schedule, several */
 static uint64_t seed_now;
@@ -135,7 +135,7 @@ static unsigned learn(const char *plain)
     tilecc_result *r = compile(plain, false);
     bool ok = r->status == TILECC_OK && !tile_module_load(device[0], r->output, r->output_size, &module, &err);
     for (int i = 0; i < LAUNCHES && ok && !stopped; i++) {
-        if (nested && LAUNCH[i].n > 9) continue;
+        if (nested && LAUNCH[i].n > 25) continue;
         Said s = run_launch(module, 0, &LAUNCH[i], &err);
         stopped = s == FINDS || s == GIVES_UP;
         if (s != RAN) continue;
@@ -174,8 +174,8 @@ static unsigned run_all(const tilecc_result *r, unsigned known, unsigned these, 
     unsigned refused = 0;
     for (int i = 0; i < LAUNCHES && v->truth < WRONG; i++) {
         const Launch *l = &LAUNCH[i];
-        if (!(these >> i & 1) || (nested && l->n > 9)) continue;
-        for (int which = 0; which < (l->n > 9 ? 1 : 2) && v->truth < WRONG; which++) {
+        if (!(these >> i & 1) || (nested && l->n > 25)) continue;
+        for (int which = 0; which < (l->n > 9 || l->m > 9 ? 1 : 2) && v->truth < WRONG; which++) {
             tile_module *module;
             if (tile_module_load(device[which], r->output, r->output_size, &module, &err)) abort();
             Said s = run_launch(module, which, l, &err);
