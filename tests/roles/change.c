@@ -81,7 +81,8 @@ static const char *other_name(const char *s, const Node *role)
     int many = 0;
     while (*kinds[from + many]) many++;
     int to = from + some(many);
-    if (to == at || !in_text(strchr("ijks", *kinds[to]) ? role->body : *links.at[0], text(strchr("ijk", *kinds[to]) ? "for %s in" : "%s", kinds[to]))) return NULL;
+    const Node *where = strchr("ijks", *kinds[to]) ? role->body : *links.at[0];
+    if (to == at || !in_text(where, text(strchr("ijk", *kinds[to]) ? "for %s in" : "%s", kinds[to]))) return NULL;
     return replaced(s, w, kinds[to]);
 }
 
@@ -128,7 +129,10 @@ static const char *change_text(int i, bool *moves)
 {
     Node *n = *links.at[i];
     int how = some(4);
-    const char *s = how == 0 ? other_number(n->text) : how == 1 ? other_name(n->text, role_of(i)) : how == 2 ? other_count(n->text) : other_word(n->text);
+    const char *s = how == 0   ? other_number(n->text)
+                    : how == 1 ? other_name(n->text, role_of(i))
+                    : how == 2 ? other_count(n->text)
+                               : other_word(n->text);
     if (!s) return NULL;
     const char *said = text("`%s` becomes `%s`", n->text, s);
     *moves |= moves_data(n);
@@ -161,8 +165,9 @@ static const char *change_place(int i, bool *moves)
         return text("`%s` stands elsewhere", first);
     }
     case 5: {
-        static const char *const conditions[] = {"if i % 2 == 0", "if i < 2",      "if i > 0",     "if j < 1",  "if n > 2",   "if m < n",      "if cta.x == 0",
-                                                 "if tab[0] > 1", "if i + 1 < n", "if i < 20", "if i != 33", "if i % 7 != 6", "if i + 30 < n", "if tab[i] > 1"};
+        static const char *const conditions[] = {"if i % 2 == 0", "if i < 2",  "if i > 0",   "if j < 1",      "if n > 2",
+                                                 "if m < n",      "if i < 20", "if i != 33", "if i % 7 != 6", "if i + 30 < n",
+                                                 "if cta.x == 0", "if i + 1 < n", "if tab[0] > 1", "if tab[i] > 1"};
         Node *c = copy_node(n);
         *at = braces(c, "%s", conditions[some((int)(sizeof conditions / sizeof *conditions))]), (*at)->next = n->next;
         return text("`%s` stands under `%s`", first, (*at)->text);

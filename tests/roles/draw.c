@@ -167,7 +167,8 @@ static const char *slot_of_indices(int slots)
 static void draw_ring(int r)
 {
     Ring *q = &ring[r];
-    *q = (Ring){.slots = PICK(1, 1, 2, 2, 3, 4), .rows = PICK(1, 2, 4), .tiles = 1, .feeds = -1, .fed = -1, .also = -1, .many_fill = 1, .many_take = 1};
+    *q = (Ring){.tiles = 1, .feeds = -1, .fed = -1, .also = -1, .many_fill = 1, .many_take = 1};
+    q->slots = PICK(1, 1, 2, 2, 3, 4), q->rows = PICK(1, 2, 4);
     q->fill = (Fill)PICK(TENSOR, TENSOR, TENSOR, TENSOR, BULK, VALUE, IN_PARTS);
     if (ctas > 1) q->fill = (Fill)PICK(TENSOR, MULTICASTS, TO_A_PEER, TO_A_PEER, MASKED);
     q->take = (Take)PICK(STORE, STORE, STORE, STORE_BULK, STORE_GROUP, STORE_THREADS, STORE_REDUCE, STORE_LATE);
@@ -309,11 +310,13 @@ static Node *fill(int r, const Part *p, const char *at, int which, const char *c
     const char *x = some(4) ? "x" : (has(F_VIEWED), "v"), *src = place(x, "cta.x", p, 0, 0, q->rows, q->rows);
     bool plain = !*commit;
     int half = q->rows / 2;
+    Node *all;
     switch (q->fill) {
     case BULK: has(F_BY_BULK); break;
     case VALUE:
         has(F_FILLED);
-        return seq(line("fill %s = cta.x * 64 + %s;", tile_of(r, at), p->depth ? index_now[p->depth - 1] : "7"), plain ? NULL : line("arrive f%d%s;", r, at));
+        all = line("fill %s = cta.x * 64 + %s;", tile_of(r, at), p->depth ? index_now[p->depth - 1] : "7");
+        return plain ? all : seq(all, line("arrive f%d%s;", r, at));
     case IN_PARTS: {
         has(F_IN_PARTS);
         Node *low = line("move %s -> %s%s;", place(x, "cta.x", p, 0, 0, half, q->rows), tile_text('t', r, at, 0, half), commit);
@@ -321,12 +324,17 @@ static Node *fill(int r, const Part *p, const char *at, int which, const char *c
         if (q->many_fill == 2 && !plain) return which ? high : low;
         return seq(low, high);
     }
-    case MULTICASTS: has(F_MULTICAST); return line("move %s -> %s multicast all%s;", place(x, text("cta.x / %d", ctas), p, 0, 0, q->rows, q->rows), tile_of(r, at), commit);
+    case MULTICASTS:
+        has(F_MULTICAST);
+        src = place(x, text("cta.x / %d", ctas), p, 0, 0, q->rows, q->rows);
+        return line("move %s -> %s multicast all%s;", src, tile_of(r, at), commit);
     case MASKED: {
         has(F_MULTICAST);
         const char *own = place(x, text("cta.x / %d", ctas), p, 0, 0, q->rows, q->rows);
         if (plain) return line("move %s -> %s;", own, tile_of(r, at));
-        return braces(seq(line("wait e%d%s;", r, at), line("move %s -> %s multicast (%d)%s;", own, tile_of(r, at), (1 << ctas) - 1, commit)), "if cluster.rank == 0");
+        all = line("wait e%d%s;", r, at);
+        all = seq(all, line("move %s -> %s multicast (%d)%s;", own, tile_of(r, at), (1 << ctas) - 1, commit));
+        return braces(all, "if cluster.rank == 0");
     }
     case TO_A_PEER: {
         has(F_TO_PEER);
@@ -336,8 +344,10 @@ static Node *fill(int r, const Part *p, const char *at, int which, const char *c
     default: break;
     }
     const char *via = q->fill == BULK ? " via bulk" : "";
-    Node *all = line("move %s -> %s%s%s;", src, tile_of(r, at), via, commit);
-    return q->tiles == 2 ? seq(all, line("move %s -> %s%s%s;", place(x, "cta.x", p, 2, 0, q->rows, q->rows), tile_text('u', r, at, 0, q->rows), via, commit)) : all;
+    all = line("move %s -> %s%s%s;", src, tile_of(r, at), via, commit);
+    if (q->tiles == 1) return all;
+    src = place(x, "cta.x", p, 2, 0, q->rows, q->rows);
+    return seq(all, line("move %s -> %s%s%s;", src, tile_text('u', r, at, 0, q->rows), via, commit));
 }
 
 static Node *take(int r, int role, const Part *p, const char *at, int which)
@@ -354,8 +364,10 @@ static Node *take(int r, int role, const Part *p, const char *at, int which)
     }
     const char *words = how == STORE_BULK ? (has(F_BY_BULK), " via bulk") : how == STORE_REDUCE ? (has(F_REDUCED), " reduce add") : "";
     Node *all = line("move %s -> %s%s%s;", tile_of(r, at), dst, words, how == STORE_GROUP ? "" : group);
-    if (q->tiles == 2 && !which)
-        all = seq(all, line("move %s -> %s%s;", tile_text('u', r, at, 0, q->rows), place("y", "cta.x", p, 2, 0, q->rows, q->rows), how == STORE_GROUP ? "" : group));
+    if (q->tiles == 2 && !which) {
+        dst = place("y", "cta.x", p, 2, 0, q->rows, q->rows);
+        all = seq(all, line("move %s -> %s%s;", tile_text('u', r, at, 0, q->rows), dst, how == STORE_GROUP ? "" : group));
+    }
     if (how == STORE_GROUP) all = braces(all, "group");
     return plain || how == STORE_LATE ? all : seq(all, line(some(4) ? "wait group read;" : some(2) ? "wait group;" : "wait group 0 read;"));
 }
@@ -390,7 +402,7 @@ static Node *hand_on(int r, const Part *p, int role)
     has(F_BY_THREADS);
     Node *copy = line("move %s -> %s via threads;", tile_of(r, from), tile_of(to, at));
     if (role == ROLES) return copy;
-    Node *n = some(2) ? seq(line("wait f%d%s;", r, from), line("wait e%d%s;", to, at)) : seq(line("wait e%d%s;", to, at), line("wait f%d%s;", r, from));
+    Node *full = line("wait f%d%s;", r, from), *empty = line("wait e%d%s;", to, at), *n = some(2) ? seq(full, empty) : seq(empty, full);
     n = seq(n, copy);
     n = seq(n, line("arrive f%d%s;", to, at));
     return seq(n, give_back(r, p, from, role));
@@ -523,8 +535,11 @@ static Node *declared(bool plain)
     Node *n = line("view v = x[:, :, :, :, :];");
     for (int r = 0; r < rings; r++) {
         const char *many = ring[r].slots > 1 ? text("[%d]", ring[r].slots) : "";
-        for (int t = 0; t < ring[r].tiles; t++) n = seq(n, line("shared %c%d: s32%s[%d, 16];", t ? 'u' : 't', r, plain || ring[r].stacked ? "" : many, ring[r].rows * (ring[r].stacked && !plain ? ring[r].slots : 1)));
-        for (int t = 0; t < ring[r].many_take && ring[r].take == STORE_THREADS; t++) n = seq(n, line("shared w%d%d: s32[%d, 16];", r, t, ring[r].rows));
+        int rows = ring[r].rows * (ring[r].stacked && !plain ? ring[r].slots : 1);
+        for (int t = 0; t < ring[r].tiles; t++)
+            n = seq(n, line("shared %c%d: s32%s[%d, 16];", t ? 'u' : 't', r, plain || ring[r].stacked ? "" : many, rows));
+        for (int t = 0; t < ring[r].many_take && ring[r].take == STORE_THREADS; t++)
+            n = seq(n, line("shared w%d%d: s32[%d, 16];", r, t, ring[r].rows));
         if (!plain) n = seq(n, seq(line("barrier f%d%s;", r, many), line("barrier e%d%s free;", r, many)));
     }
     return n;

@@ -1,16 +1,16 @@
 /* roles [options] [FILE ..]
  *
- * Draws N programs; one in three is right by construction, the others are changed in one or two places. What is accepted must run right: in all launches that are made, in
- * one schedule and in several, and as the sequential program says. What is not is shrunk and printed, and the exit code is 1. A table says what was drawn,
- * and which refusals are of programs that the simulator finds right.
+ * Draws N programs; one in six is right by construction, the others are changed in one or two places. What is accepted must run right: in
+ * all launches that are made, in one schedule and in several, and, where data move as they did, as the sequential program says. What is not
+ * is shrunk and printed, and the exit code is 1. A table says what was drawn, and which refusals are of programs that never went wrong.
  *
  *   --right        no changes
  *   --print        the program of the seed
  *   --accepted     what is refused does not run: for long runs
  *   --ill          with --refused: those that never become PTX
  *   --refused N    prints the first N, shrunk, that are refused and right; by one code: --code E0611
- *   FILE ..        programs by hand instead; each begins with `// wrong`: it is refused, or no launch that goes wrong is made; `// right`: accepted and right;
- *                  or `// refused`: not wrong, and refused all the same
+ *   FILE ..        programs by hand instead; each begins with `// wrong`: it is refused, or no launch that goes wrong is made;
+ *                  `// right`: accepted and right; or `// refused`: not seen to go wrong, and refused all the same
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,12 +151,13 @@ static void one(const Options *o, uint64_t seed, Totals *t)
 
 static void print_table(const Totals *t)
 {
-    printf("%ld programs: %ld accepted, %ld of them wrong, %ld make other bytes; %ld refused, %ld of them right, %ld ill-formed; %ld not the verifier's\n", t->drawn, t->accepted,
-           t->wrong, t->other, t->refused, t->refused_right, t->ill, t->beyond);
+    printf("%ld programs: %ld accepted, %ld of them wrong, %ld make other bytes; ", t->drawn, t->accepted, t->wrong, t->other);
+    printf("%ld refused, %ld of them right, %ld not run; %ld not the verifier's\n", t->refused, t->refused_right, t->ill, t->beyond);
     printf("launches of accepted ones: %ld made, %ld refused, %ld of those right\n", t->launches, t->launches_refused, t->launches_refused_right);
     printf("refused, of them right, of these unchanged, seed of the first that is right:\n");
     for (int i = 0; i < CAUSES && causes[i].all; i++)
-        printf("  %6ld %6ld %6ld %8llu  %s\n", causes[i].all, causes[i].right, causes[i].unchanged, (unsigned long long)causes[i].seed, causes[i].text);
+        printf("  %6ld %6ld %6ld %8llu  %s\n", causes[i].all, causes[i].right, causes[i].unchanged, (unsigned long long)causes[i].seed,
+               causes[i].text);
     printf("programs, of them accepted:\n");
     for (int f = 0; f < FORMS; f++) printf("  %6ld %6ld  %s\n", forms[f], accepted_forms[f], FORM_WORD[f]);
 }
@@ -170,7 +171,9 @@ static bool one_by_hand(const char *path)
     bool wrong = !strncmp(kernel, "// wrong", 8), right = !strncmp(kernel, "// right", 8), refused = !strncmp(kernel, "// refused", 10);
     judge(kernel, NULL, refused, &v);
     bool bad = wrong ? v.accepted && v.truth != RIGHT : right ? !v.accepted || v.truth != RIGHT : !refused || v.accepted || v.truth == WRONG;
-    if (bad) printf("%s: %.*s: %s, %s with %s: %s\n", path, (int)strcspn(kernel, "\n"), kernel, v.accepted ? "accepted" : "refused", truths[v.truth], v.at, v.said);
+    if (bad)
+        printf("%s: %.*s: %s, %s with %s: %s\n", path, (int)strcspn(kernel, "\n"), kernel, v.accepted ? "accepted" : "refused", truths[v.truth],
+               v.at, v.said);
     return !bad;
 }
 

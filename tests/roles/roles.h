@@ -43,17 +43,20 @@ size_t print_node(const Node *n, char *out, size_t size);
 /* ---- draw.c ---- */
 
 /* What a program has: printed with how often, and how often accepted. */
-#define ROLES_FORMS(X)                                                                                                            \
-    X(LOOP, "loops") X(NESTED, "loops in loops") X(BEHIND, "one behind the other") X(DATA_TRIPS, "trip counts from memory")          \
-    X(INDEX_TRIPS, "trip counts of an outer index") X(CTA_TRIPS, "trip counts of the CTA") X(PARITY, "turns where k % 2")              \
-    X(BOUND, "turns where k < c") X(LAUNCH_IF, "turns under sizes") X(DATA_IF, "turns under data") X(CTA_IF, "turns under the CTA")    \
-    X(OTHER_ARM, "turns in both arms") X(SLOTS, "rings of several slots") X(BY_INDEX, "slots by index") X(BY_VARIABLE, "slots by variable") \
-    X(QUOTIENT, "slots or places by quotients") X(STACKED, "slots that are rows of a tile") X(SEVERAL_RINGS, "several rings") X(SHARED_BARRIER, "two tiles on a barrier")          \
-    X(TWO_FILL, "two roles fill") X(TWO_READ, "two roles read") X(MORE_ARRIVE, "one more role arrives") X(CHAIN, "a ring fed by another") \
-    X(BY_THREADS, "threads load or store") X(FILLED, "filled tiles") X(BY_BULK, "bulk copies") X(REDUCED, "reductions") X(IN_PARTS, "parts") \
-    X(LATE, "released a turn late") X(ONE_ROLE, "one role fills and reads") X(CROSSED, "roles that feed each other") X(UNROLLED, "unrolled loops") \
-    X(SPLIT, "split loops") X(SHIFTED, "loops that begin elsewhere") X(VIEWED, "views") X(EXPECTED, "bytes expected by hand")          \
-    X(CLUSTER, "clusters") X(MULTICAST, "multicasts") X(TO_PEER, "loads into peers") X(SENT, "copies between CTAs") X(CHANGED, "changed")
+#define ROLES_FORMS(X)                                                                                                          \
+    X(LOOP, "loops") X(NESTED, "loops in loops") X(BEHIND, "one behind the other") X(DATA_TRIPS, "trip counts from memory")     \
+    X(INDEX_TRIPS, "trip counts of an outer index") X(CTA_TRIPS, "trip counts of the CTA") X(PARITY, "turns where k % 2")       \
+    X(BOUND, "turns where k < c") X(LAUNCH_IF, "turns under sizes") X(DATA_IF, "turns under data")                              \
+    X(CTA_IF, "turns under the CTA") X(OTHER_ARM, "turns in both arms") X(SLOTS, "rings of several slots")                      \
+    X(BY_INDEX, "slots by index") X(BY_VARIABLE, "slots by variable") X(QUOTIENT, "slots or places by quotients")               \
+    X(STACKED, "slots that are rows of a tile") X(SEVERAL_RINGS, "several rings") X(SHARED_BARRIER, "two tiles on a barrier")   \
+    X(TWO_FILL, "two roles fill") X(TWO_READ, "two roles read") X(MORE_ARRIVE, "one more role arrives")                         \
+    X(CHAIN, "a ring fed by another") X(BY_THREADS, "threads load or store") X(FILLED, "filled tiles")                          \
+    X(BY_BULK, "bulk copies") X(REDUCED, "reductions") X(IN_PARTS, "parts") X(LATE, "released a turn late")                     \
+    X(ONE_ROLE, "one role fills and reads") X(CROSSED, "roles that feed each other") X(UNROLLED, "unrolled loops")              \
+    X(SPLIT, "split loops") X(SHIFTED, "loops that begin elsewhere") X(VIEWED, "views") X(EXPECTED, "bytes expected by hand")   \
+    X(CLUSTER, "clusters") X(MULTICAST, "multicasts") X(TO_PEER, "loads into peers") X(SENT, "copies between CTAs")             \
+    X(CHANGED, "changed")
 #define FORM(form, word) F_##form,
 typedef enum Form { ROLES_FORMS(FORM) FORMS } Form;
 #undef FORM

@@ -13,8 +13,8 @@ enum { G = 4, P = 24, A = 6, B = 12, T = 8, N = 1300, ELEMENTS = G * P * A * B *
 typedef struct Launch {
     int64_t n, m, a, b;
 } Launch;
-static const Launch LAUNCH[LAUNCHES] = {{5, 2, A, B}, {0, 0, A, B}, {1, 1, A, B}, {2, 3, A, B}, {3, 0, A, B}, {4, 1, 2, 3}, {7, 4, A, B}, {0, 3, A, B}, {9, 5, A, B}, {-1, 2, A, B},
-                                        {-2, -3, A, B}, {25, 3, A, B}, {70, 1, A, B}, {2, 25, A, B}};
+static const Launch LAUNCH[LAUNCHES] = {{5, 2, A, B}, {0, 0, A, B}, {1, 1, A, B},  {2, 3, A, B},   {3, 0, A, B},  {4, 1, 2, 3},  {7, 4, A, B},
+                                        {0, 3, A, B}, {9, 5, A, B}, {-1, 2, A, B}, {-2, -3, A, B}, {25, 3, A, B}, {70, 1, A, B}, {2, 25, A, B}};
 
 static tile_device *device[2]; /* one schedule, several */
 static uint64_t seed_now;
@@ -46,7 +46,9 @@ static void open_device(int which)
 {
     char name[120];
     tile_error err;
-    snprintf(name, sizeof name, "sim:%s,seed=%llu,steps=%d,sms=%d", which ? "fuzz,schedules=6" : "check", (unsigned long long)seed_now, which ? 60000000 : 10000000, which ? 1 : 2);
+    unsigned long long seed = seed_now;
+    if (which) snprintf(name, sizeof name, "sim:fuzz,schedules=6,seed=%llu,steps=60000000,sms=1", seed);
+    else snprintf(name, sizeof name, "sim:check,seed=%llu,steps=10000000,sms=2", seed);
     if (tile_device_open(name, &device[which], &err)) abort();
 }
 
@@ -102,11 +104,13 @@ static Said run_launch(tile_module *module, int which, const Launch *l, tile_err
                         {"w", y, TILE_U8, 2, {N, 16}, N * 16, 0}};
     int many = takes_bytes ? 5 : 3;
     tile_device *d = device[which];
-    bool ok = !tile_args_new(tile_kernel_at(module, 0), &args, err) && !tile_bind_scalar(args, "n", l->n, err) && !tile_bind_scalar(args, "m", l->m, err);
+    bool ok = !tile_args_new(tile_kernel_at(module, 0), &args, err) && !tile_bind_scalar(args, "n", l->n, err) &&
+              !tile_bind_scalar(args, "m", l->m, err);
     for (int i = 0; i < many && ok; i++) {
         Tensor *t = &tensors[i];
         size_t bytes = (size_t)t->bytes;
-        ok = !tile_alloc(d, bytes, &t->at, err) && !tile_write(d, t->at, t->data, bytes, err) && !tile_bind(args, t->name, t->at, bytes, t->type, t->rank, t->extents, NULL, err);
+        ok = !tile_alloc(d, bytes, &t->at, err) && !tile_write(d, t->at, t->data, bytes, err) &&
+             !tile_bind(args, t->name, t->at, bytes, t->type, t->rank, t->extents, NULL, err);
     }
     if (!ok) fprintf(stderr, "roles: %s\n", err->text), exit(2);
     tile_status s = tile_launch(args, NULL, err);
