@@ -410,7 +410,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     f->ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
     rings(f);
     if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
-    if (f->wrong == NULL) index_ops(f);
+    index_ops(f);
     if (f->wrong == NULL) events(f);
     for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_rings(f, i);
     if (f->wrong == NULL && k->tmem) tree_commits(f);
