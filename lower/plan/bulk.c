@@ -85,8 +85,7 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
 static bool mask_fits(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const Sx *x = mi->mv->bytes;
-    if (x == NULL || interval_within(scalar_range(L, x), 0, UINT16_MAX)) return true;
-    if (need_within(L, scalar_poly(L, x), UINT16_MAX, E1150, x->span, "a byte mask has 16 bits")) return true;
+    if (x == NULL || need_within(L, scalar_poly(L, x), UINT16_MAX, E1150, x->span, "a byte mask has 16 bits")) return true;
     return cannot(L, why, E0580, mi->mv->bytes_span, (Span){0, 0}, NULL, arena_printf(L->a, "bytes ((%s) & 0xffff)", source_text(L, x->span)),
                   "the mask is not proved to be 0 to 65535");
 }

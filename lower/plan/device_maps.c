@@ -58,13 +58,11 @@ bool device_aligned(Lower *L, const MoveInfo *mi, ErrorCode code, Refusal *why)
 {
     const PTensor *t = mi->tensor, *base = t->base;
     Domain *d = L->d;
-    Poly size = poly_const(d, mi->bits / 8), zero = poly_const(d, 0),
-         offset = poly_mul(d, scalar_poly(L, t->offset), size);
+    Poly size = poly_const(d, mi->bits / 8), offset = poly_mul(d, scalar_poly(L, t->offset), size);
     if (domain_divides(d, SMEM_BULK_ALIGN, offset)) return true;
     if (t->reshaped) return start_aligned(L, mi, offset, poly_const(d, 1), code, why);
     for (int b = 0; b < base->rank; b++) {
         Poly start = scalar_poly(L, t->start[b]);
-        if (poly_same(start, zero)) continue;
         if (!start_aligned(L, mi, start, poly_mul(d, scalar_poly(L, base->stride[b]), size), code, why)) return false;
     }
     return true;

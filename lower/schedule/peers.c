@@ -95,7 +95,6 @@ static bool open_mask(Lower *L, MoveInfo *mi)
     int64_t most = (INT64_C(1) << L->cluster_size) - 1;
     peers_new(L, mi)->open_mask = true;
     L->remote = true;
-    if (interval_within(scalar_range(L, x), 0, most)) return true;
     if (need_within(L, scalar_poly(L, x), most, E1142, mi->mv->cast_span, "the mask names CTAs of the cluster")) return true;
     const char *mask = source_text(L, x->span), *fix = arena_printf(L->a, "multicast ((%s) & %lld)", mask, (long long)most);
     return cannot(L, NULL, E0532, mi->mv->cast_span, (Span){0, 0}, NULL, fix, "the mask `%s` is not proved to be 0 to %lld", mask, (long long)most);
