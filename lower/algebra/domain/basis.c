@@ -80,13 +80,13 @@ static bool by_number(Separation *s, Poly body, Quotient *q)
 {
     Domain *d = s->d;
     Poly lo, hi;
-    if (!poly_extreme(d, body, false, DEP_LAUNCH, &lo)) return false;
+    if (!domain_min(d, body, &lo)) return false;
     for (uint32_t i = 0; i < body.n; i++) {
         const Term *t = &body.terms[i];
         Poly one = {t, 1, false};
         if (t->natoms != 1 || (t->coef != 1 && t->coef != -1) || atom_info(d, t->atoms[0])->kind != ATOM_INDEX) continue;
         if (moved_by(d, raw_sub(d, body, one), t->atoms[0])) continue;
-        Poly count = poly_extreme(d, body, true, DEP_LAUNCH, &hi) ? raw_plus(d, raw_sub(d, hi, lo), 1)
+        Poly count = domain_max(d, body, &hi) ? raw_plus(d, raw_sub(d, hi, lo), 1)
                                                                   : raw_atom(d, domain_opaque(d, "count", 1, INT64_MAX, 1, 0, DEP_DATA));
         Atom number = made_index(d, (Made){.num = body, .kind = MADE_NUMBER}, count, domain_text(d, d->arena, body));
         Poly is = raw_add(d, raw_atom(d, number), lo);

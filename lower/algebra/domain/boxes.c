@@ -39,7 +39,7 @@ static void numbers_in(Separation *s, Poly p)
         Number n = {.atom = info->self, .last = POLY_BAD};
         int64_t last;
         if (info->kind > ATOM_INDEX || !(info->depends & VARIES) || number_of(s, n.atom) || s->nnumbers == NUMBERS_MAX) continue;
-        if (info->kind != ATOM_INDEX || !poly_extreme(d, info->b, true, DEP_LAUNCH, &n.last)) n.last = POLY_BAD;
+        if (info->kind != ATOM_INDEX || !domain_max(d, info->b, &n.last)) n.last = POLY_BAD;
         n.same = poly_is_const(n.last, &last) && last <= 0;
         s->number[s->nnumbers++] = n;
     }
@@ -157,7 +157,7 @@ Sum sum_of(Separation *s, const Row *r)
     }
     const Poly of[3] = {fixed, rest[0], rest[1]};
     bool known = true;
-    for (int i = 0; i < 3; i++) known = known && poly_extreme(d, of[i], false, DEP_LAUNCH, &lo[i]) && poly_extreme(d, of[i], true, DEP_LAUNCH, &hi[i]);
+    for (int i = 0; i < 3; i++) known = known && domain_min(d, of[i], &lo[i]) && domain_max(d, of[i], &hi[i]);
     sum.lo = known ? raw_sub(d, raw_add(d, lo[0], lo[1]), hi[2]) : POLY_BAD;
     sum.hi = known ? raw_sub(d, raw_add(d, hi[0], hi[1]), lo[2]) : POLY_BAD;
     sum.rest[0] = rest[0];

@@ -150,8 +150,6 @@ typedef struct Runs { /* >= 0, since loops run, or conditions hold */
 bool prove_ge0_where(Domain *d, const Runs *runs, Poly p, uint32_t steps);
 int prove_sign(Domain *d, Poly p); /* 1: >= 0, -1: <= 0, 0: unknown */
 bool prove_multiple(Domain *d, Poly divisor, Poly x);
-/* Greatest (max) or least value over all atoms that depend on more than `keep`. */
-bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out);
 
 /* What those that meet have in common of the indices, by equal starts and by what holds for both, as axes; *never: they don't meet. */
 void ties(Domain *d, const DomPair *p, DomAxis *axis, int *naxes, bool *never);

@@ -48,13 +48,13 @@ static bool goes_before(Domain *d, Atom x, Atom y)
     return x > y;
 }
 
-/* Of the atoms that depend on more than `keep` (0: of all). */
-static Atom highest_atom(Domain *d, Poly p, unsigned keep)
+/* vary: of the atoms alone that the launch does not know. */
+static Atom highest_atom(Domain *d, Poly p, bool vary)
 {
     Atom best = 0;
     FOR_ATOMS(p, x) {
         const AtomInfo *info = atom_info(d, x);
-        if (keep && (info->depends & ~keep) == 0) continue;
+        if (vary && (info->depends & ~(unsigned)DEP_LAUNCH) == 0) continue;
         if (best == 0 || (x != best && goes_before(d, x, best))) best = x;
     }
     return best;
@@ -263,7 +263,7 @@ static bool ge0(Proof *pf, Poly p)
     Interval range = poly_interval(pf->d, p);
     if (range.lo >= 0) return true;
     if (range.hi < 0 && range.hi != NO_LO) return false;
-    Atom x = highest_atom(pf->d, p, 0);
+    Atom x = highest_atom(pf->d, p, false);
     if (x == 0) return false;
     if (ge0_without(pf, p, x)) return true;
     return (pf->d->nge || pf->nlocal) && ge0_by_fact(pf, p);
@@ -381,15 +381,14 @@ bool domain_divides(Domain *d, int64_t m, Poly x)
 typedef struct Search {
     Domain *d;
     uint32_t steps;
-    unsigned keep;
 } Search;
 
 static bool extreme(Search *s, Poly p, bool max, Poly *out);
 
-static uint32_t varying_terms(Domain *d, Poly p, unsigned keep)
+static uint32_t varying_terms(Domain *d, Poly p)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p.n; i++) n += (poly_depends(d, (Poly){&p.terms[i], 1, false}) & ~keep) != 0;
+    for (uint32_t i = 0; i < p.n; i++) n += (poly_depends(d, (Poly){&p.terms[i], 1, false}) & ~(unsigned)DEP_LAUNCH) != 0;
     return n;
 }
 
@@ -416,12 +415,12 @@ static bool extreme_quotient(Search *s, const AtomInfo *q, Poly coef, Poly rest,
         if (!up && !q->exact) r = raw_plus(d, raw_sub(d, r, f), 1);
         related = raw_add(d, raw_mul(d, c, r), rest);
         /* It is the better one where the form is a remainder, x - q * den. */
-        if (!related.bad && varying_terms(d, related, s->keep) < varying_terms(d, before, s->keep)) {
+        if (!related.bad && varying_terms(d, related) < varying_terms(d, before)) {
             *out = related;
             return true;
         }
     }
-    bool fixed = (poly_depends(d, den) & ~s->keep) == 0;
+    bool fixed = (poly_depends(d, den) & ~(unsigned)DEP_LAUNCH) == 0;
     if (extreme(s, num, up, &n)) {
         bool ok = fixed;
         m = den;
@@ -464,11 +463,11 @@ static bool extreme_either(Search *s, const AtomInfo *x, Poly coef, Poly rest, b
 {
     Domain *d = s->d;
     Poly of[2], found[2];
-    uint32_t varying = varying_terms(d, rest, s->keep);
+    uint32_t varying = varying_terms(d, rest);
     if ((x->kind == ATOM_MIN) != up) return false;
     of[0] = raw_add(d, raw_mul(d, coef, poly_now(d, x->a)), rest);
     of[1] = raw_add(d, raw_mul(d, coef, poly_now(d, x->b)), rest);
-    if (of[0].bad || of[1].bad || (varying_terms(d, of[0], s->keep) >= varying && varying_terms(d, of[1], s->keep) >= varying)) return false;
+    if (of[0].bad || of[1].bad || (varying_terms(d, of[0]) >= varying && varying_terms(d, of[1]) >= varying)) return false;
     bool first = extreme(s, of[0], max, &found[0]), second = extreme(s, of[1], max, &found[1]);
     if (first && second) *out = max ? poly_min(d, found[0], found[1]) : poly_max(d, found[0], found[1]);
     else *out = found[!first];
@@ -480,7 +479,7 @@ static bool extreme(Search *s, Poly p, bool max, Poly *out)
     Domain *d = s->d;
     for (;;) {
         if (p.bad) return false;
-        Atom x = highest_atom(d, p, s->keep);
+        Atom x = highest_atom(d, p, true);
         if (x == 0) break;
         if (s->steps == 0) return false;
         s->steps--;
@@ -502,20 +501,14 @@ static bool extreme(Search *s, Poly p, bool max, Poly *out)
     return true;
 }
 
-bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out)
-{
-    Search s = {d, EXTREME_STEPS, keep};
-    return extreme(&s, poly_now(d, p), max, out);
-}
-
 bool domain_max(Domain *d, Poly p, Poly *out)
 {
-    return poly_extreme(d, p, true, DEP_LAUNCH, out);
+    return extreme(&(Search){d, EXTREME_STEPS}, poly_now(d, p), true, out);
 }
 
 bool domain_min(Domain *d, Poly p, Poly *out)
 {
-    return poly_extreme(d, p, false, DEP_LAUNCH, out);
+    return extreme(&(Search){d, EXTREME_STEPS}, poly_now(d, p), false, out);
 }
 
 Interval domain_interval(Domain *d, Poly p)

@@ -8,7 +8,7 @@ static bool only_value(const Separation *s, const Number *x, Poly step, Poly res
 {
     Domain *d = s->d;
     Poly lo, hi;
-    if (!poly_extreme(d, rest, false, DEP_LAUNCH, &lo) || !poly_extreme(d, rest, true, DEP_LAUNCH, &hi)) return false;
+    if (!domain_min(d, rest, &lo) || !domain_max(d, rest, &hi)) return false;
     Poly below = poly_div(d, raw_sub(d, to, lo), step), above = poly_ceil(d, raw_sub(d, from, hi), step);
     if (at_most(s, below, POLY_ZERO)) *value = POLY_ZERO;
     else if (at_most(s, x->last, above)) *value = x->last;
