@@ -1,8 +1,8 @@
 /* A schedule and its projections.
  *
  * A schedule is loops and conditions around turns of rings. In a turn a ring's slot is waited for, filled, waited for again, read and given back.
- * Each role has its part in some rings; its body is the schedule without what is not its own, with loops and slots in words of its own. In the order of
- * the schedule each wait is for what stands in front of it, so nothing hangs; a slot is any function of the indices that all roles have in common, or
+ * Each role has its part in some rings; its body is the schedule without what is not its own, with loops and slots in words of its own. In the
+ * order of the schedule each wait is for what stands in front of it, so nothing hangs; a slot is any function of the indices that all roles have in common, or
  * counted. Tensors are [G, P, A, B, 16]: a CTA, a place of its own for each use of a turn, two indices, rows.
  */
 #include <stdio.h>

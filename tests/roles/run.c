@@ -66,13 +66,6 @@ void bench_close(void)
     tile_device_close(device[1]);
 }
 
-/* A kernel that was stopped leaves a device in a state of its own. */
-static void renew(int which)
-{
-    tile_device_close(device[which]);
-    open_device(which);
-}
-
 /* Not the verifier's: addresses and operands; and where the simulator gives up. */
 static bool is_beyond(const char *said)
 {
@@ -94,6 +87,15 @@ static bool takes_bytes; /* the kernel has z and w, of bytes, too */
 static bool nested;      /* long launches would be too long */
 
 typedef enum Said { RAN, REFUSES, FINDS, GIVES_UP } Said;
+
+/* A kernel that was stopped leaves a device in a state of its own. */
+static void end_module(tile_module *module, int which, Said s)
+{
+    tile_module_free(module);
+    if (s == RAN || s == REFUSES) return;
+    tile_device_close(device[which]);
+    open_device(which);
+}
 
 static Said run_launch(tile_module *module, int which, const Launch *l, tile_error *err)
 {
@@ -119,7 +121,6 @@ static Said run_launch(tile_module *module, int which, const Launch *l, tile_err
     for (int i = 0; i < many; i++) tile_release(d, tensors[i].at, NULL);
     if (!s) return RAN;
     if (s != TILE_ERROR_KERNEL) return REFUSES;
-    renew(which);
     return is_beyond(err->text) ? GIVES_UP : FINDS;
 }
 
@@ -134,19 +135,18 @@ static unsigned learn(const char *plain)
     static tile_error err;
     tile_module *module = NULL;
     unsigned known = 0;
-    bool stopped = false; /* by a finding, which ends the module, too */
+    Said s = RAN;
     if (!plain) return 0;
     tilecc_result *r = compile(plain, false);
     bool ok = r->status == TILECC_OK && !tile_module_load(device[0], r->output, r->output_size, &module, &err);
-    for (int i = 0; i < LAUNCHES && ok && !stopped; i++) {
+    for (int i = 0; i < LAUNCHES && ok && s <= REFUSES; i++) {
         if (nested && LAUNCH[i].n > 25) continue;
-        Said s = run_launch(module, 0, &LAUNCH[i], &err);
-        stopped = s == FINDS || s == GIVES_UP;
+        s = run_launch(module, 0, &LAUNCH[i], &err);
         if (s != RAN) continue;
         memcpy(want[i], got, bytes_of(&LAUNCH[i]));
         known |= 1u << i;
     }
-    if (ok && !stopped) tile_module_free(module);
+    if (ok) end_module(module, 0, s);
     tilecc_free(r);
     return known;
 }
@@ -179,7 +179,8 @@ static unsigned run_all(const tilecc_result *r, unsigned known, unsigned these, 
     for (int i = 0; i < LAUNCHES && v->truth < WRONG; i++) {
         const Launch *l = &LAUNCH[i];
         if (!(these >> i & 1) || (nested && l->n > 25)) continue;
-        for (int which = 0; which < (l->n > 9 || l->m > 9 ? 1 : 2) && v->truth < WRONG; which++) {
+        int many = l->n > 9 || l->m > 9 ? 1 : 2; /* devices */
+        for (int which = 0; which < many && v->truth < WRONG; which++) {
             tile_module *module;
             if (tile_module_load(device[which], r->output, r->output_size, &module, &err)) abort();
             Said s = run_launch(module, which, l, &err);
@@ -191,9 +192,9 @@ static unsigned run_all(const tilecc_result *r, unsigned known, unsigned these, 
             } else if (s == REFUSES) {
                 refused |= 1u << i;
                 snprintf(v->said, sizeof v->said, "%.600s", err.text);
-                which = 2;
+                many = 1;
             } else tell(v, s == FINDS ? WRONG : BEYOND, l, err.text);
-            if (s == RAN || s == REFUSES) tile_module_free(module);
+            end_module(module, which, s);
         }
     }
     return refused;
