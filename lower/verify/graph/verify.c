@@ -10,7 +10,7 @@
 #include "lower/verify/graph/values/values.h"
 #include "lower/verify/verify.h"
 
-enum { BUDGET = 32000000, RUNS_MAX = 4000, RUNS_FEW = 60, RANKS_MAX = 16 };
+enum { BUDGET = 32000000, BUDGET_OP = 60000, RUNS_MAX = 4000, RUNS_FEW = 60, RANKS_MAX = 16 };
 
 /* ---- reports ---- */
 
@@ -92,6 +92,12 @@ void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const 
     va_end(ap);
 }
 
+/* By op twice what a loop of the longest period takes: where loops in loops take more, many are not tried for long. */
+static uint64_t budget_of(const Verifier *v)
+{
+    return v->nops < BUDGET / BUDGET_OP ? (uint64_t)BUDGET_OP * v->nops : BUDGET;
+}
+
 /* The run is over: what was held is reported, or the race that it comes to. */
 static void report_held(Verifier *v)
 {
@@ -99,7 +105,7 @@ static void report_held(Verifier *v)
     v->held.text = NULL;
     v->silent = true;
     v->failed = v->again = false;
-    v->budget = BUDGET;
+    v->budget = budget_of(v);
     bool race = find_race(v);
     v->silent = v->failed = false;
     if (race) {
@@ -356,6 +362,7 @@ static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
     number_ops(v);
+    v->budget = budget_of(v);
     v->deepest = 1;
     for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
@@ -507,7 +514,7 @@ static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, bool in_full,
 {
     Verifier *v = arena_new(a, Verifier);
     *v = (Verifier){
-        .arena = a, .diags = d, .k = k, .few = few, .in_full = in_full, .demands = to, .certificate = certificate, .budget = BUDGET};
+        .arena = a, .diags = d, .k = k, .few = few, .in_full = in_full, .demands = to, .certificate = certificate};
     arena_borrow(&v->run, a);
     arena_within(&v->run, verify, v);
     return !v->failed;
