@@ -227,6 +227,12 @@ static inline bool verify_stopped(const Verifier *v)
 bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b); /* one loop, or loops of two roles that pass their turns together */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
+/* Of what hangs together one stands for all. */
+static inline uint32_t verify_root(uint32_t *parent, uint32_t x)
+{
+    while (parent[x] != x) x = parent[x] = parent[parent[x]];
+    return x;
+}
 uint32_t verify_around(const Verifier *v, uint32_t op); /* the innermost loop of its own trip count around it; nops: none */
 
 /* A loop over copies' lanes, or one whose bounds are numbers: the runs have all of its turns. */

@@ -92,10 +92,10 @@ void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const 
     va_end(ap);
 }
 
-/* By op twice what a loop of the longest period takes: where loops in loops take more, many are not tried for long. */
+/* By op twice what a loop of the longest period takes: where loops in loops take more, many are not tried for long. A second opinion has few runs. */
 static uint64_t budget_of(const Verifier *v)
 {
-    return v->nops < BUDGET / BUDGET_OP ? (uint64_t)BUDGET_OP * v->nops : BUDGET;
+    return !v->few && v->nops < BUDGET / BUDGET_OP ? (uint64_t)BUDGET_OP * v->nops : BUDGET;
 }
 
 /* The run is over: what was held is reported, or the race that it comes to. */

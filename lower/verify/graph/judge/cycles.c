@@ -96,9 +96,31 @@ static int64_t rate_by(const Edge *e, int to, int64_t rate)
     return from > 0 && turns > 0 && rate * from % turns == 0 ? rate * from / turns : 0;
 }
 
+typedef struct Linked { /* loops of which edges may tell the rate of one by that of the other */
+    uint32_t *parent, *first, *next; /* by loop; of those that hang together, by the one that stands for them: its edges in order, from 1 */
+} Linked;
+
+static Linked link_loops(Verifier *v, const Folded *f)
+{
+    uint32_t n = v->nops + 1;
+    Linked l = {arena_array(&v->run, uint32_t, n), arena_array(&v->run, uint32_t, n), arena_array(&v->run, uint32_t, f->edges.n)};
+    for (uint32_t i = 0; i < n; i++) l.parent[i] = i;
+    for (int listing = 0; listing < 2; listing++) {
+        for (uint32_t k = f->edges.n; k > 0; k--) {
+            const Edge *e = &f->edges.v[k - 1];
+            uint32_t from = f->nodes.v[e->from].loop, to = verify_root(l.parent, f->nodes.v[e->to].loop);
+            if (from == f->nodes.v[e->to].loop || e->last[0] == e->first[0] || e->last[1] == e->first[1]) continue;
+            if (listing) l.next[k - 1] = l.first[to], l.first[to] = k;
+            else l.parent[verify_root(l.parent, from)] = to;
+        }
+    }
+    return l;
+}
+
 /* From loop to loop; where nothing leads on, the next one's turns take as long as those of the first. */
 static void rates_of(Verifier *v, const Folded *f)
 {
+    Linked l = link_loops(v, f);
     for (uint32_t i = 0; i < f->nodes.n; i++) v->rate[f->nodes.v[i].loop] = 0;
     for (uint32_t i = 0; i < f->nodes.n; i++) {
         int64_t *rate = &v->rate[f->nodes.v[i].loop];
@@ -106,8 +128,8 @@ static void rates_of(Verifier *v, const Folded *f)
         if (more) *rate = RATE;
         while (more) {
             more = false;
-            for (uint32_t k = 0; k < f->edges.n; k++) {
-                const Edge *e = &f->edges.v[k];
+            for (uint32_t k = l.first[verify_root(l.parent, f->nodes.v[i].loop)]; k; k = l.next[k - 1]) {
+                const Edge *e = &f->edges.v[k - 1];
                 int64_t *ends[] = {&v->rate[f->nodes.v[e->from].loop], &v->rate[f->nodes.v[e->to].loop]};
                 int to = *ends[0] != 0;
                 if (*ends[to] || *ends[!to] == 0) continue;

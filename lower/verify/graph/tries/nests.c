@@ -29,15 +29,9 @@ typedef struct Nests {
 } Nests;
 enum { SHARED_REPEAT, SHARED_LONG, SHARED_CLUSTER, SHARED_SYNC, SHARED_GLOBAL, SHARED_THINGS = SHARED_GLOBAL + 64 };
 
-static uint32_t root(uint32_t *parent, uint32_t x)
-{
-    while (parent[x] != x) x = parent[x] = parent[parent[x]];
-    return x;
-}
-
 static void has(Nests *n, uint32_t thing)
 {
-    if (!n->marking) n->parent[root(n->parent, thing)] = root(n->parent, n->item);
+    if (!n->marking) n->parent[verify_root(n->parent, thing)] = verify_root(n->parent, n->item);
 }
 
 static void has_expression(const Verifier *v, Nests *n, uint32_t x)
@@ -134,28 +128,26 @@ typedef struct Step { /* a body comes to one nest after the other */
 static void unite_unordered(const Verifier *v, Nests *n, const uint32_t *nest)
 {
     Step *steps = arena_array(v->arena, Step, v->nops);
+    uint32_t *to = arena_array(v->arena, uint32_t, n->first + v->nops), *from = arena_array(v->arena, uint32_t, n->first + v->nops); /* by nest: how many */
     uint32_t count = 0, last = 0;
     for (uint32_t i = 1; i + 1 < v->bodies.n; i++, last = 0) { /* of roles */
         for (uint32_t j = v->bodies.v[i].base, end = j + v->bodies.v[i].role->ops.n; j < end; j++) {
             if (nest[j] == 0 || v->group[j] == IRG_SCALAR || v->group[j] == IRG_CONTROL) continue;
-            if (last && last != nest[j]) steps[count++] = (Step){last, nest[j]};
+            if (last && last != nest[j]) steps[count++] = (Step){last, nest[j]}, from[last]++, to[nest[j]]++;
             last = nest[j];
         }
     }
     for (bool less = true; less;) {
         less = false;
         for (uint32_t i = 0; i < count; i++) {
-            bool led_to = false, leads_on = false;
-            for (uint32_t j = 0; j < count; j++) {
-                led_to |= steps[j].to == steps[i].from;
-                leads_on |= steps[j].from == steps[i].to;
-            }
-            if (led_to && leads_on) continue;
+            Step s = steps[i];
+            if (to[s.from] && from[s.to]) continue;
+            from[s.from]--, to[s.to]--;
             steps[i--] = steps[--count];
             less = true;
         }
     }
-    for (uint32_t i = 0; i < count; i++) n->parent[root(n->parent, steps[i].from)] = root(n->parent, steps[i].to);
+    for (uint32_t i = 0; i < count; i++) n->parent[verify_root(n->parent, steps[i].from)] = verify_root(n->parent, steps[i].to);
 }
 
 static void find_items(Verifier *v, Nests *n, uint32_t *nest)
@@ -166,10 +158,10 @@ static void find_items(Verifier *v, Nests *n, uint32_t *nest)
         for (uint32_t j = 0, end; j < b->role->ops.n; j = end) find_item(v, n, b, j, end = item_end(b, j), nest);
     }
     for (uint32_t i = 0; i < v->nops; i++)
-        if (nest[i]) nest[i] = root(n->parent, nest[i]);
+        if (nest[i]) nest[i] = verify_root(n->parent, nest[i]);
     unite_unordered(v, n, nest);
     for (uint32_t i = 0; i < v->nops; i++)
-        if (nest[i]) nest[i] = root(n->parent, nest[i]) + 1;
+        if (nest[i]) nest[i] = verify_root(n->parent, nest[i]) + 1;
 }
 
 void nests_find(Verifier *v)
