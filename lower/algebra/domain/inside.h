@@ -125,7 +125,11 @@ bool poly_mentions(Domain *d, Poly p, Atom x);
 /* p = coef * x + rest; coef may contain x again. */
 void poly_split(Domain *d, Poly p, Atom x, Poly *coef, Poly *rest);
 /* The form as the facts known by now have it. */
-Poly poly_now(Domain *d, Poly p);
+Poly poly_brought(Domain *d, Poly p);
+static inline Poly poly_now(Domain *d, Poly p)
+{
+    return d->epoch == 0 || p.bad ? p : poly_brought(d, p);
+}
 typedef Poly AtomValue(Domain *d, Atom x, void *context);
 Poly with_values(Domain *d, Poly p, AtomValue *of, void *context); /* each atom of it, not of its parts, replaced */
 /* Quotient if b divides a without remainder, as polynomials with integer coefficients. */

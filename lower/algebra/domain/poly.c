@@ -387,9 +387,8 @@ static Poly value_now(Domain *d, Atom x, void *unused)
     return info->changed ? info->now : raw_atom(d, x);
 }
 
-Poly poly_now(Domain *d, Poly p)
+Poly poly_brought(Domain *d, Poly p)
 {
-    if (d->epoch == 0 || p.bad) return p;
     bool changed = false;
     FOR_ATOMS(p, x) changed = changed || atom_now(d, x)->changed;
     return changed ? with_values(d, p, value_now, NULL) : p;

@@ -27,6 +27,7 @@ static bool counts_box(const TreeFacts *f, const IrOp *op)
     const IrArg *bytes = ir_find(op, IRK_BYTES), *info = ir_find(op, IRK_INFO);
     const TreeMap *m = &f->map[ir_find(op, IRK_MAP)->id];
     TreeView any = tree_at(f->ctas);
+    if (bytes->kind == IRA_IMM && !m->wide) return bytes->imm == m->bytes[0];
     Poly box = poly_const(f->domain, m->bytes[0]);
     if (m->wide) box = poly_add(f->domain, box, poly_mul(f->domain, poly_const(f->domain, m->bytes[1] - m->bytes[0]), tree_value(f, any, info)));
     return poly_same(tree_value(f, any, bytes), box);

@@ -347,34 +347,29 @@ static void done(Check *c, State *s, const IrOp *op)
 
 /* ---- the walk ---- */
 
-static void ring_op(Check *c, State *s, const IrOp *op)
+static void step(Check *c, State *s, uint32_t i)
 {
-    const TreeOp *at = &c->f.at[c->at];
+    const IrOp *op = tree_op(&c->f, i);
+    const TreeOp *at = &c->f.at[i];
+    c->at = i;
+    for (uint32_t x = at->first; x < at[1].first && !c->failed; x++) access(c, s, &c->f.access.v[x]);
+    if (op->agent == 0 || c->failed) return;
+    uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
     case IR_ACQUIRE: acquire(c, s, op); break;
     case IR_DONE: done(c, s, op); break;
-    case IR_AWAIT: await(c, s, op); break;
+    case IR_AWAIT:
+        await(c, s, op);
+        if (c->f.ring[at->ring - 1].commits >> (at->event - 1) & 1) walk_over(c, s, a, BY_COMMIT, 0, tree_by_one(&c->f, op));
+        break;
     case IR_RELEASE:
     case IR_BAR_EXPECT:
     case IR_BAR_ARRIVE:
     case IR_BAR_ARRIVE_EXPECT:
     case IR_TC_COMMIT:
         if (at->event) publish(c, s, op);
+        if (op->op == IR_TC_COMMIT) walk_older(c, s, a, BY_COMMIT, true);
         break;
-    default: break;
-    }
-    if (op->op == IR_TC_COMMIT) walk_older(c, s, op->agent - 1u, BY_COMMIT, true);
-    if (op->op == IR_AWAIT && c->f.ring[at->ring - 1].commits >> (at->event - 1) & 1) walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, tree_by_one(&c->f, op));
-}
-
-static void step(Check *c, State *s, uint32_t i)
-{
-    const IrOp *op = tree_op(&c->f, i);
-    c->at = i;
-    for (uint32_t x = c->f.at[i].first; x < c->f.at[i + 1].first && !c->failed; x++) access(c, s, &c->f.access.v[x]);
-    if (op->agent == 0 || c->failed) return;
-    uint32_t a = op->agent - 1u;
-    switch ((IrOpcode)op->op) {
     case IR_GRP_COMMIT: walk_older(c, s, a, BY_GROUP, tree_by_one(&c->f, op)); break;
     case IR_GRP_WAIT: walk_over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm, tree_by_one(&c->f, op)); break;
     case IR_CTA_SYNC:
@@ -384,7 +379,7 @@ static void step(Check *c, State *s, uint32_t i)
         if (ir_find(op, IRK_ORDER)->id == IRD_AFTER) walk_fence(c, s, a, op->elect, true, 0);
         else walk_over(c, s, a, BY_LANES, OUT_NEW - OUT_OPEN, tree_by_one(&c->f, op));
         break;
-    default: ring_op(c, s, op); break;
+    default: break;
     }
 }
 

@@ -36,9 +36,9 @@ static inline TreeView tree_at(uint32_t rank)
 }
 typedef struct TreeSeen { /* a value there; turn: from 1, when it was found */
     uint32_t turn;
+    bool wraps; /* but for multiples of 2^32 */
     Poly is;
     Interval range;
-    bool wraps; /* but for multiples of 2^32 */
 } TreeSeen;
 typedef struct TreePlace { /* from first + byte + pitch * slot on, so many bytes: size + per * bytes; NULL: 0 */
     const IrArg *byte, *slot, *bytes;

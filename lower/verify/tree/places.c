@@ -66,16 +66,17 @@ static void put(const TreeFacts *f, DomAxis *axis, int k, const TreeAccess *x, u
     axis->extent[k] = sum_of(f, w, p->size, NULL, p->bytes, p->per);
 }
 
-/* Where it begins, or ends, by what is known of the numbers that it is the sum of. */
-static Interval ends_of(const TreeFacts *f, const TreeAccess *x, bool to)
+/* Where it begins and ends, by what is known of the numbers that it is the sum of. */
+static void find_ends(const TreeFacts *f, TreeAccess *x)
 {
     const TreePlace *p = &x->place;
-    const IrArg *of[] = {p->byte, p->slot, to ? p->bytes : NULL};
-    const int64_t times[] = {1, p->pitch, p->per};
-    Interval r = interval_at(p->first + (to ? p->size : 0));
-    for (int i = 0; i < 3; i++)
-        if (of[i]) r = interval_add(r, interval_mul(interval_at(times[i]), tree_range(f, of[i], x->rank)));
-    return r;
+    Interval r = interval_at(p->first);
+    if (p->byte) r = interval_add(r, tree_range(f, p->byte, x->rank));
+    if (p->slot) r = interval_add(r, interval_mul(interval_at(p->pitch), tree_range(f, p->slot, x->rank)));
+    x->begins = r;
+    r = interval_add(r, interval_at(p->size));
+    if (p->bytes) r = interval_add(r, interval_mul(interval_at(p->per), tree_range(f, p->bytes, x->rank)));
+    x->ends = r;
 }
 
 /* .. and as the sums themselves, where that is not enough. */
@@ -203,10 +204,10 @@ static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
     int n = 0;
     uint32_t outer = 0;
     if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds)) return false;
+    if (!x->whole && !y->whole && (x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo)) return false;
     if (f->k->bufs.v[x->buf].lanes && !(x->lanes[0] & y->lanes[0]) && !(x->lanes[1] & y->lanes[1])) return false;
     if (tree_in_order(f, x, y)) return false;
     if (x->whole || y->whole) return true;
-    if (x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo) return false;
     add_up(f, x);
     add_up(f, y);
     if (!find_turning(f, y, x, index, &n, &outer)) return true;
@@ -234,8 +235,7 @@ bool tree_inside(const TreeFacts *f, TreeAccess *x)
     const TreePlace *p = &x->place;
     int64_t room = b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes;
     Domain *d = f->domain;
-    x->begins = ends_of(f, x, false);
-    x->ends = ends_of(f, x, true);
+    find_ends(f, x);
     if (!x->lost && !x->whole && p->bytes == NULL && p->size >= 0 && x->begins.lo >= 0 && x->ends.hi <= room) return true;
     add_up(f, x);
     Poly zero = poly_const(d, 0), to = poly_add(d, x->start, x->extent);

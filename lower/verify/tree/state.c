@@ -35,7 +35,7 @@ static size_t ring_words(const TreeRing *r)
 
 static size_t agent_words(const States *p)
 {
-    return (size_t)TREE_AGENTS * AGENT_SETS * p->words;
+    return (size_t)p->f->k->roles.n * AGENT_SETS * p->words;
 }
 
 static RingState *ring_alloc(States *p, uint32_t ring)

@@ -216,7 +216,7 @@ static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int de
     uint32_t turn = f->asked->turning ? f->asked->turns + 1 : 1;
     if (s->turn == turn) return *s;
     Interval is = form ? operand(f, (TreeView){w.rank, UINT32_MAX, LOOK_RANGE}, arg, depth).range : UNBOUNDED;
-    *s = (TreeSeen){turn, r.is, r.range, false};
+    *s = r, s->turn = turn;
     if (op && depth) r = of_op(f, w, op, depth - 1);
     r.range = interval_meet(r.range, is);
     r.wraps |= op && may_wrap(op, r.range);
