@@ -165,6 +165,8 @@ bool sx_same(const Sx *a, const Sx *b); /* surely equal */
 /* A number; NULL after an error. */
 const Sx *scalar(Env *e, const Expr *x);
 const Sx *condition(Env *e, const Expr *x);
+/* The tensor in whose element x numbers lie; NULL after an error, which says `otherwise` where no tensor stands. */
+PTensor *element_tensor(Env *e, const Expr *x, const char *otherwise);
 /* A number known at compile time, in [lo, hi]; `what` names it in the message. */
 bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, int64_t *out);
 bool is_builtin_base(const Checked *ch, Name n); /* cta, grid, cluster */

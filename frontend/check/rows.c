@@ -24,21 +24,12 @@ static bool listed(Env *e, const Sub *s, PRows *r, PDim *d)
 
 static PTensor *index_tensor(Env *e, const Expr *x)
 {
-    const Entity *ent = x->base->kind == EX_NAME ? env_find(e, x->base->id.name) : NULL;
-    if (!ent && x->base->kind == EX_NAME) {
-        unknown_name(e, x->base->id, "tensor");
-        return NULL;
-    }
-    if (ent && ent->kind == ENT_BAD) return NULL;
-    if (!ent || ent->kind != ENT_TENSOR) {
-        Diag *g = diag_at(e->c->diags, E0306, x->span, "the numbers of rows are elements of a global tensor");
-        if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
-        return NULL;
-    }
-    const ElemInfo *info = elem_info(ent->tensor->type);
-    if (info->kind == ELEM_UINT || info->kind == ELEM_SINT) return ent->tensor;
+    PTensor *t = element_tensor(e, x, "the numbers of rows are elements of a global tensor");
+    if (!t) return NULL;
+    const ElemInfo *info = elem_info(t->type);
+    if (info->kind == ELEM_UINT || info->kind == ELEM_SINT) return t;
     Diag *g = diag_at(e->c->diags, E0306, x->span, "elements of type %s can't be numbers of rows", info->name);
-    diag_label(e->c->diags, g, ent->tensor->span, "`%s` is declared here", name_of(e, ent->name));
+    diag_label(e->c->diags, g, t->span, "`%s` is declared here", name_of(e, t->name));
     return NULL;
 }
 

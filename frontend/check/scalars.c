@@ -216,8 +216,7 @@ static const Sx *binary(Env *e, const Expr *x)
     return a && b ? sx_op(e, binary_op(x->op), a, b, x->span) : NULL;
 }
 
-/* a[i, j] of a tensor: a scalar load. */
-static const Sx *load(Env *e, const Expr *x)
+PTensor *element_tensor(Env *e, const Expr *x, const char *otherwise)
 {
     const Entity *ent = x->base->kind == EX_NAME ? env_find(e, x->base->id.name) : NULL;
     if (!ent && x->base->kind == EX_NAME) {
@@ -225,12 +224,17 @@ static const Sx *load(Env *e, const Expr *x)
         return NULL;
     }
     if (ent && ent->kind == ENT_BAD) return NULL;
-    if (!ent || ent->kind != ENT_TENSOR) {
-        Diag *g = diag_at(e->c->diags, E0306, x->span, "only an element of a global tensor can be read as a scalar");
-        if (ent) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
-        return NULL;
-    }
-    PTensor *t = ent->tensor;
+    if (ent && ent->kind == ENT_TENSOR) return ent->tensor;
+    Diag *g = diag_at(e->c->diags, E0306, x->span, "%s", otherwise);
+    if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
+    return NULL;
+}
+
+/* a[i, j] of a tensor: a scalar load. */
+static const Sx *load(Env *e, const Expr *x)
+{
+    PTensor *t = element_tensor(e, x, "only an element of a global tensor can be read as a scalar");
+    if (!t) return NULL;
     for (const Sub *s = x->subs.first; s; s = s->next)
         if (s->kind != SUB_AT) {
             diag_at(e->c->diags, E0306, s->span, "a region is not a scalar: a plain index is needed");
