@@ -78,23 +78,28 @@ static void note_powers(LxPool *p)
     }
 }
 
+static void add_picks(Arena *a, const tile_device *d, const char *gpu, tile_kernel *k)
+{
+    const MfKernel *mf = k->mf;
+    for (uint32_t i = 0; i < mf->picks.n; i++) {
+        const MfPick *p = &mf->picks.v[i];
+        int64_t least;
+        if (strcmp(p->gpu, gpu) != 0 || !least_of(p, &d->limits, &least)) continue;
+        k->picks[k->npicks++] = (Pick){p, measure(a, &k->choice, mf + p->schedule, p), least}; /* schedules stand one behind the other */
+    }
+}
+
 void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
 {
     const MfKernel *mf = k->mf;
-    bool named = false;
     for (uint32_t i = 0; mf->picks.n && i < mf->syms.n; i++) lx_sym(a, &k->choice, i);
     for (uint32_t s = 0; mf->picks.n && s < mf->schedules; s++)
         for (uint32_t i = 0; i < mf[s].lx.nodes.n; i++)
             if (mf[s].lx.nodes.v[i].op == LX_CONST) lx_const(a, &k->choice, mf[s].lx.nodes.v[i].k);
     k->leaves = k->choice.nodes.n;
     k->picks = arena_array(a, Pick, mf->picks.n);
-    for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, d->gpu) == 0;
-    for (uint32_t i = 0; i < mf->picks.n; i++) {
-        const MfPick *p = &mf->picks.v[i];
-        int64_t least;
-        if (strcmp(p->gpu, named ? d->gpu : "") != 0 || !least_of(p, &d->limits, &least)) continue;
-        k->picks[k->npicks++] = (Pick){p, measure(a, &k->choice, mf + p->schedule, p), least}; /* schedules stand one behind the other */
-    }
+    add_picks(a, d, d->gpu, k);
+    if (d->gpu[0]) add_picks(a, d, "", k); /* what no line of a tune file is for, the compiler's conditions are */
     note_powers(&k->choice);
 }
 

@@ -85,6 +85,9 @@ contains out '4 for launches that move at least 32768 bytes on simulator \(measu
 contains out '2 for all other launches$'
 expect 0 'schedule 3 of 4: for all other launches, as measured on this GPU' run -v copy.tile:copy 'src=bf16[64,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast -Wno-performance
 expect 0 'schedule 4 of 4: for launches that move at least 32768 bytes, as measured' run -v copy.tile:copy 'src=bf16[200,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast -Wno-performance
+printf 'copy on "simulator" from 32768: BM=8 by launch\n' >high # smaller launches choose as without it
+expect 0 'schedule 2 of 3: for all other launches$' run -v copy.tile:copy 'src=bf16[16,64]~3' 'dst=bf16[M,N]:z.npy' --device=sim:fast --tune=high -Wno-performance
+expect 0 'schedule 3 of 3: for launches that move at least 32768 bytes, as measured' run -v copy.tile:copy 'src=bf16[200,64]~3' 'dst=bf16[M,N]:z.npy' --device=sim:fast --tune=high -Wno-performance
 expect 0 '' run copy.tile:copy 'src=bf16[200,64]~3' 'dst=bf16[M,N]:z.npy' --device=sim:fast --tune=off -Wno-performance
 cmp y.npy z.npy || fail 'the result depends on the schedule'
 expect 0 'schedule 2 of 2: for all other launches$' run -v copy.tile:copy 'src=bf16[16,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast --tune=off -Wno-performance

@@ -436,7 +436,7 @@ static void the_launch_takes_a_schedule(void **state)
     close_world(w);
 }
 
-/* What was measured on the device counts, and nothing else then; on others what the compiler thinks. 132 SMs; launches move M * N * 4 bytes. */
+/* What was measured on the device counts first; on others, and for smaller launches, what the compiler thinks. 132 SMs; launches move M * N * 4 bytes. */
 static void what_was_measured_counts(void **state)
 {
     (void)state;

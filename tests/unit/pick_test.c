@@ -56,12 +56,10 @@ static const MfPick *expected(const MfKernel *mf, const DeviceLimits *l, const i
 {
     int64_t values[512];
     uint8_t status[512];
-    bool named = false;
-    for (uint32_t i = 0; i < mf->picks.n; i++) named |= mf->picks.v[i].gpu[0] != 0;
-    for (uint32_t i = 0; i < mf->picks.n; i++) {
-        const MfPick *p = &mf->picks.v[i];
+    for (uint32_t i = 0; i < 2 * mf->picks.n; i++) { /* this device's, then those of none */
+        const MfPick *p = &mf->picks.v[i % mf->picks.n];
         const MfKernel *k = mf + p->schedule;
-        if ((p->gpu[0] != 0) != named) continue;
+        if ((p->gpu[0] != 0) != (i < mf->picks.n)) continue;
         assert_in_range(k->lx.nodes.n, 1, 512);
         lx_eval(k->lx.nodes.v, k->lx.nodes.n, syms, values, status);
         long double has = 0, least = p->least;
