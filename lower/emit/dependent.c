@@ -35,11 +35,6 @@ static bool has_loop(const IrRole *r)
     return ir_body_has(r, IR_LOOP) || ir_body_has(r, IR_REPEAT);
 }
 
-static bool reads_numbers(const IrKernel *k)
-{
-    return ir_has(k, IR_LOADS);
-}
-
 /* Behind the role's last load that it does not wait for one before, and the branches around that; 0: it has none. */
 static uint32_t behind_loads(const IrRole *r)
 {
@@ -114,7 +109,7 @@ static void say_by_loads(Lower *L)
  * all waits where it needs to, behind barriers that are armed. Of others what counts is how soon the next launch is called. */
 static IrRole *waiting(IrKernel *k)
 {
-    if (!reads_numbers(k)) return &k->init;
+    if (!ir_has(k, IR_LOADS)) return &k->init;
     IrRole *alone = k->roles.n == 1 && k->roles.v[0].elect && !has_loop(&k->roles.v[0]) ? &k->roles.v[0] : NULL;
     bool init = wait_at(&k->init) < k->init.ops.n || ir_body_has(&k->init, IR_TC_ALLOC) || ir_body_has(&k->init, IR_CTA_SYNC) || ir_body_has(&k->init, IR_CLUSTER_WAIT);
     return alone && !init ? alone : &k->init;
@@ -126,7 +121,7 @@ void body_depend(Lower *L)
     uint32_t wait = wait_at(r);
     put_at(L, r, wait, IR_DEP_WAIT);
     if (ir_body_has(init, IR_TC_ALLOC)) put_at(L, init, init->ops.n, IR_DEP_LAUNCH);
-    else if (reads_numbers(L->ir)) say_by_loads(L);
+    else if (ir_has(L->ir, IR_LOADS)) say_by_loads(L);
     else put_at(L, r, wait + 1, IR_DEP_LAUNCH);
     L->ir->mf.dependent = true;
 }

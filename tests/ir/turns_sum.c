@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drawn.h"
 #include "turns.h"
 
 #define WORD(kind, word, call) word,
@@ -14,15 +15,13 @@ static uint64_t state;
 
 void sums_begin(uint64_t seed)
 {
-    state = seed * UINT64_C(0x2545F4914F6CDD1D) + 1;
+    state = drawn_begin(seed);
     nodes = 0;
 }
 
 int64_t some(int64_t n)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint64_t x = state ^ state >> 33;
-    return (int64_t)(x * UINT64_C(0x9E3779B97F4A7C15) >> 33) % n;
+    return drawn_below(&state, n);
 }
 
 int64_t pick(const int64_t *list, int64_t n)

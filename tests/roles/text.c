@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/ir/drawn.h"
 #include "tests/roles/roles.h"
 
 enum { NODES = 1 << 14, CHARS = 1 << 20 };
@@ -15,15 +16,13 @@ static uint64_t state;
 
 void text_begin(uint64_t seed)
 {
-    state = seed * UINT64_C(0x2545F4914F6CDD1D) + 1;
+    state = drawn_begin(seed);
     nodes = 0, used = 0;
 }
 
 int some(int n)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint64_t x = state ^ state >> 33;
-    return (int)((x * UINT64_C(0x9E3779B97F4A7C15) >> 33) % (uint64_t)n);
+    return (int)drawn_below(&state, n);
 }
 
 bool odds(int percent)
