@@ -139,7 +139,7 @@ static void check_lines(Checked *ch, const TuneFile *f, bool pin)
 
 static bool same_wish(const Wish *a, const Wish *b)
 {
-    bool same = a->alternative == b->alternative && a->deal == b->deal && a->stages == b->stages && a->hints == b->hints && a->values.n == b->values.n;
+    bool same = a->alternative == b->alternative && a->deal == b->deal && a->stages == b->stages && a->hints == b->hints && a->l2 == b->l2 && a->values.n == b->values.n;
     for (uint32_t i = 0; same && i < a->values.n; i++)
         same = strcmp(a->values.v[i].name, b->values.v[i].name) == 0 && same_value(a->values.v[i].value, b->values.v[i].value);
     return same;
@@ -149,7 +149,7 @@ static bool same_wish(const Wish *a, const Wish *b)
 static uint32_t schedule_for(Checked *ch, const Item *k, const Wish *w, uint32_t from, uint32_t n)
 {
     uint32_t like = alternative_with(ch, k, w, n);
-    if (like < n && w->deal == DEAL_ANY && w->stages == 0 && w->hints == HINTS_OPEN) return like;
+    if (like < n && w->deal == DEAL_ANY && w->stages == 0 && w->hints == HINTS_OPEN && w->l2 == 0) return like;
     for (uint32_t i = from + n; i < ch->schedules.n; i++)
         if (same_wish(ch->schedules.v[i].wish, w)) return i - from;
     vec_push(ch->c->arena, &ch->schedules, ((Schedule){.kernel = k, .alternative = like < n ? like : 0, .wish = w}));

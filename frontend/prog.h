@@ -320,6 +320,7 @@ typedef struct Wish {
     PDeal deal;     /* DEAL_ANY: the compiler's choice */
     int64_t stages; /* 0: the same */
     int hints;      /* as Compilation.hints; HINTS_OPEN: that */
+    MapL2 l2;       /* promotion, of maps that the compiler makes; MAP_L2_NONE: its choice */
     Span span;      /* where it is written; hi == 0: nowhere */
 } Wish;
 enum { HINTS_OPEN = 2 };

@@ -1,4 +1,4 @@
-/* What a schedule is to be, as text: `BM=64 by ticket stages 3 hints on`, or `alternative 2 hints off`; `default` where nothing is said. */
+/* What a schedule is to be, as text: `BM=64 by ticket stages 3 hints on`, or `alternative 2 hints off l2 128`; `default` where nothing is said. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,11 +65,20 @@ static void read_hints(WishText *t, Wish *w)
     w->hints = strcmp(word, "on") == 0 ? 1 : -1;
 }
 
+static void read_l2(WishText *t, Wish *w)
+{
+    Span at;
+    const char *word = wish_word(t, &at);
+    int64_t bytes;
+    w->l2 = define_number(word, &bytes) ? map_l2(bytes) : MAP_L2_NONE;
+    if (w->l2 == MAP_L2_NONE) wish_wrong(t, at, "`l2 %s` does not exist: 64, 128 or 256", word);
+}
+
 static void read_value(WishText *t, Wish *w, const char *word, Span at)
 {
     const char *equals = strchr(word, '=');
     if (!equals || equals == word || !equals[1]) {
-        wish_wrong(t, at, "`%s` says nothing of a schedule: NAME=VALUE, alternative N, by WAY, stages N, hints on or off, or default", word);
+        wish_wrong(t, at, "`%s` says nothing of a schedule: NAME=VALUE, alternative N, by WAY, stages N, hints on or off, l2 N, or default", word);
         return;
     }
     int64_t number;
@@ -94,6 +103,7 @@ const Wish *wish_read(WishText *t)
         const char *word = wish_word(t, &at);
         if (strcmp(word, "by") == 0) read_deal(t, w);
         else if (strcmp(word, "hints") == 0) read_hints(t, w);
+        else if (strcmp(word, "l2") == 0) read_l2(t, w);
         else if (strcmp(word, "stages") == 0) {
             if (wish_number(t, 1, &w->stages) && w->stages > STAGES_MAX) wish_wrong(t, at, "a pipeline has at most %d stages", STAGES_MAX);
         } else if (strcmp(word, "alternative") == 0) wish_number(t, 1, &w->alternative);
@@ -132,6 +142,10 @@ void wish_print(Text *out, const PKernel *k)
         text_printf(out, "%lld", (long long)w->stages);
     }
     if (w && w->hints != HINTS_OPEN) put(out, from, w->hints > 0 ? "hints on" : "hints off");
+    if (w && w->l2) {
+        put(out, from, "l2 ");
+        text_printf(out, "%u", 32u << w->l2);
+    }
     if (out->n == from) text_lit(out, "default");
 }
 
@@ -178,6 +192,7 @@ void wishes_for(Compilation *c, const PKernel *k, Wishes *out)
         if (DEALS[i] != DEAL_CLC || target_has(c->target, form_info(FORM_CLC_TRY_CANCEL)->feature)) add_wish(c, k, out)->deal = DEALS[i];
     for (size_t i = 0; o.stages && i < sizeof STAGES / sizeof *STAGES; i++) add_wish(c, k, out)->stages = STAGES[i];
     for (int h = 1; c->hints == 0 && h >= -1; h -= 2) add_wish(c, k, out)->hints = h;
+    add_wish(c, k, out)->l2 = MAP_L2_128B;
     if (o.deal && o.across == 1 && c->hints == 0) {
         Wish *w = add_wish(c, k, out);
         w->deal = DEAL_LAUNCH;

@@ -23,6 +23,10 @@ typedef enum MapSwizzle {
     MAP_SWIZZLE_128B_ATOM_32B, MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B, MAP_SWIZZLE_128B_ATOM_64B
 } MapSwizzle;
 typedef enum MapL2 { MAP_L2_NONE, MAP_L2_64B, MAP_L2_128B, MAP_L2_256B } MapL2;
+static inline MapL2 map_l2(int64_t bytes) /* MAP_L2_NONE: there is none of so many */
+{
+    return bytes == 64 ? MAP_L2_64B : bytes == 128 ? MAP_L2_128B : bytes == 256 ? MAP_L2_256B : MAP_L2_NONE;
+}
 typedef enum MapFill { MAP_FILL_ZERO, MAP_FILL_NAN } MapFill;
 typedef enum MapMode {
 #define MODE(id, ...) MAP_##id,

@@ -200,10 +200,11 @@ static const char *reduce_word(const PMove *mv)
 }
 
 /* Through DRAM rows that end between lines leave the rest of those to neighbours, who come soon: on an H100 transposes of bytes take 0.97 of the time so, halos
- * 0.98; out of L2 1.03. So it is for what may be large, as cache hints are. What rows below a line leave may be nobody's. */
+ * 0.98; out of L2 1.03; on an H200, which is closer to what the L2 can do, halos in three dimensions 1.05. So it is for what may be large, as cache hints are. What rows below a line leave may be nobody's. */
 static uint8_t promotion(const Lower *L, const MapDesc *d)
 {
     enum { LINE = 128 };
+    if (L->k->wish && L->k->wish->l2) return (uint8_t)L->k->wish->l2;
     return L->k->hints >= 0 && d->box[d->rank - 1] * map_global_bits(d->type) / 8 >= LINE ? MAP_L2_256B : MAP_L2_128B;
 }
 

@@ -133,6 +133,7 @@ refused '.f33. is neither a 64-bit number nor an element type' 'copy on "H200" f
 refused 'the schedule is missing' 'copy on "H200" from 0:\n'
 refused 'at most 64 stages' 'copy on "H200" from 0: stages 65\n'
 refused '.hints maybe. does not exist' 'copy on "H200" from 0: hints maybe\n'
+refused '.l2 32. does not exist: 64, 128 or 256' 'copy on "H200" from 0: l2 32\n'
 refused '.x. where a number of at least 0 is due' 'copy on "H200" from x: BM=8\n'
 refused '.in. where .on. is due' 'copy in "H200" from 0: BM=8\n'
 printf 'copy on "simulator" from 0: BM=8\nnone on "H200" from 0: BM=8\ncopy on "H200" from 0: BX=8\n' >copy.tune

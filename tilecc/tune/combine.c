@@ -1,4 +1,4 @@
-/* Which schedules to try besides those that were listed, which differ from the compiler's choice in one thing. The model: dealing, depth and hints gain
+/* Which schedules to try besides those that were listed, which differ from the compiler's choice in one thing. The model: dealing, depth, hints and L2 promotion gain
  * independently of each other, so that two changes gain the product of what each gains. What would beat all that was measured at some size, by
  * more than times scatter, is tried. */
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "tilecc/cli.h"
 #include "tilecc/tune/tune.h"
 
-enum { WAYS = 3 };
-static const char *const WORDS[WAYS] = {"by", "stages", "hints"}; /* in the order in which schedules are written */
+enum { WAYS = 4 };
+static const char *const WORDS[WAYS] = {"by", "stages", "hints", "l2"}; /* in the order in which schedules are written */
 static const double GAIN = 0.99;
 
 typedef struct Part {
