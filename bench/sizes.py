@@ -7,7 +7,7 @@ and in a stream.
 Needs a GPU, PyTorch and the package in runtime/python. A row is a movement of a size (bytes that it reads, or of the tensor that it makes): 4 KB to 2 GB,
 a factor of 4 apart. Numbers are microseconds per launch. Graph: the least of three medians of replays of a graph of 100 launches (fewer where they are long), which the GPU
 begins when the host has handed over all of it, so that neighbours overlap as they may; buffers are the same for all launches of a row: small ones stay in the L2, for all alike.
-Stream: the same launches one by one from Python, host time included. `best by ours` compares with the fastest of eager and compiled; the driver's copy
+Stream: the same launches one by one from Python, host time included, the least of five rounds. `best by ours` compares with the fastest of eager and compiled; the driver's copy
 moves as many bytes as the movement reads and writes, by 2. What ours gives is compared with what eager gives, all elements. --csv writes the
 rows to a file that bench/sizes_plot.py draws. Beyond --seconds nothing is compiled by torch.compile.
 """
@@ -196,7 +196,7 @@ def stream_us(run, launches):
             run()
         torch.cuda.synchronize()
         best.append((time.perf_counter() - began) * 1e6 / launches)
-    return statistics.median(best)
+    return min(best)
 
 
 def both(run, n):
@@ -229,6 +229,16 @@ def best(eager, compiled):
     return min(eager, compiled) if compiled == compiled else eager
 
 
+def summary(ratios):
+    """Of best by ours, in graphs and in a stream: the least, and geometric means."""
+    geometric = lambda r: f"{math.exp(statistics.mean(map(math.log, r))):.3f}" if r else "-"
+    print(f"\n{len(ratios)} rows, best by ours | least | < 1 MB | < 64 MB | above | geometric mean of all")
+    for name, columns in ("graphs", (1,)), ("a stream", (2,)), ("both", (1, 2)):
+        values = [(r[0], r[c]) for r in ratios for c in columns]
+        parts = [geometric([v for n, v in values if low <= n < high]) for low, high in ((0, MB), (MB, 64 * MB), (64 * MB, 1 << 60), (0, 1 << 60))]
+        print(name, "|", f"{min(v for n, v in values):.3f}", "|", " | ".join(parts))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*")
@@ -239,7 +249,7 @@ def main():
         sys.exit("sizes.py: PyTorch finds no GPU")
     library.device = "cuda"
     torch.manual_seed(1)
-    began, failed, ratios, small = time.monotonic(), 0, [], []
+    began, failed, ratios = time.monotonic(), 0, []
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, us per launch\n")
     print("| movement | shape | bytes | ours | eager | compiled | memcpy | best by ours | ours in a stream | best there |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
@@ -260,14 +270,13 @@ def main():
                 print(f"sizes.py: {name} of {short(n)}: {shape}", file=sys.stderr, flush=True)
                 continue
             ratio = best(t[1], t[2]) / t[0]
-            ratios.append(ratio)
-            small += [ratio] if n < MB else []
+            ratios.append((n, ratio, best(t[5], t[6]) / t[4]))
             print(f"| {name} | {shape} | {short(n)} | {t[0]:.2f} | {t[1]:.2f} | {t[2]:.2f} | {t[3]:.2f} | {ratio:.2f} | {t[4]:.1f} | {best(t[5], t[6]):.1f} |", flush=True)
             if out:
                 out.writerow([torch.cuda.get_device_name(), name, shape, n, *(f"{x:.3f}" for x in t)])
         TABLE.clear()
-    geometric = lambda r: math.exp(statistics.mean(map(math.log, r))) if r else math.nan
-    print(f"\n{len(ratios)} rows; best by ours: least {min(ratios, default=math.nan):.2f}, geometric mean {geometric(ratios):.2f}, below 1 MB {geometric(small):.2f}")
+    if ratios:
+        summary(ratios)
     print(f"{time.monotonic() - began:.0f} s, {failed} wrong", file=sys.stderr)
     return failed > 0
 
