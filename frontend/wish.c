@@ -184,7 +184,7 @@ static Wish *add_wish(Compilation *c, const PKernel *k, Wishes *out)
 /* One thing at a time besides the alternatives, and what variants are made of. Of the rest `tilecc tune` combines what has gained. */
 void wishes_for(Compilation *c, const PKernel *k, Wishes *out)
 {
-    static const int64_t STAGES[] = {1, 2, 3, 4, 6, 8};
+    static const int64_t STAGES[] = {1, 2, 3, 4, 6, 8, 12, 16, 20};
     Open o = {0};
     find_open(&k->body, &o);
     add_wish(c, k, out);
