@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ten tensors that no copy engine takes (odd rows, odd addresses, strided innermost dimensions), moved by the threads of tile/odd.tile, beside PyTorch.
+"""Ten tensors that no copy engine takes (odd rows, odd addresses, strided innermost dimensions), moved by the threads of std.odd, beside PyTorch.
 
     python3 bench/odd.py            on a GPU: results checked against PyTorch's, a table of bandwidths
     python3 bench/odd.py --small    without one: small shapes, on the simulator, results only
@@ -8,17 +8,14 @@ Needs PyTorch and the package in runtime/python. GB/s count the bytes that must 
 in a row; `best by ours` is the time of the faster one of PyTorch's eager operation and torch.compile, by ours. Exit code 1 if a result is wrong.
 """
 import argparse
-import os
 import sys
 
 import torch
 
 import library
-import tilecc
 from library import bits, indices, median_ms, same
+from tilecc import std
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tile", "odd.tile")
-NAMES = {torch.bfloat16: "bf16", torch.float32: "f32", torch.uint8: "u8", torch.int16: "s16", torch.float64: "f64"}
 CASES = []
 bf16, f32, u8 = torch.bfloat16, torch.float32, torch.uint8
 
@@ -31,21 +28,9 @@ def case(name, large, small):
     return add
 
 
-def kernel(name, **types):
-    return getattr(tilecc.load(SOURCE, kernel=name, **{f"{name}.{k}": NAMES.get(v, v) for k, v in types.items()}), name)
-
-
 def copied(x):
     """Ours and PyTorch's copy of a matrix, contiguous, and the bytes of it."""
-    inner = x.stride(1) == 1
-    k = kernel("copy" if inner else "spread", T=x.dtype)
-
-    def ours(x):
-        y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-        k(x, y) if inner else k(x[..., None], y[..., None])
-        return y
-
-    return ours, lambda x: x.clone(memory_format=torch.contiguous_format), (x,), 2 * x.numel() * x.element_size()
+    return std.copy, lambda x: x.clone(memory_format=torch.contiguous_format), (x,), 2 * x.numel() * x.element_size()
 
 
 @case("rows of {1} elements, a part of wider ones", (16384, 4099), (70, 259))
@@ -85,38 +70,20 @@ def every_third(m, n):
 
 @case("transpose of {0} x {1}", (8191, 8193), (67, 131))
 def transposed(m, n):
-    x, k = bits((m, n), bf16), kernel("transpose", T=bf16)
-
-    def ours(x):
-        y = torch.empty((n, m), dtype=x.dtype, device=x.device)
-        k(x, y)
-        return y
-
-    return ours, lambda x: x.t().contiguous(), (x,), 2 * x.nbytes
+    x = bits((m, n), bf16)
+    return std.transpose, lambda x: x.t().contiguous(), (x,), 2 * x.nbytes
 
 
 @case("convert bf16 to f32, rows of {1}", (16384, 4099), (70, 259))
 def converted(m, n):
-    x, k = bits((m, n), bf16), kernel("convert", T=bf16, U=f32)
-
-    def ours(x):
-        y = torch.empty(x.shape, dtype=f32, device=x.device)
-        k(x, y)
-        return y
-
-    return ours, lambda x: x.float(), (x,), 3 * x.nbytes
+    x = bits((m, n), bf16)
+    return lambda x: std.convert(x, f32), lambda x: x.float(), (x,), 3 * x.nbytes
 
 
 @case("gather rows of {1}", (65536, 1001), (40, 101))
 def gathered(m, n):
-    x, i, k = bits((m, n), bf16), indices(m, m), kernel("gather", T=bf16)
-
-    def ours(x, i):
-        y = torch.empty((m, n), dtype=x.dtype, device=x.device)
-        k(x, i, y)
-        return y
-
-    return ours, lambda x, i: torch.index_select(x, 0, i), (x, i), 2 * x.nbytes + i.nbytes
+    x, i = bits((m, n), bf16), indices(m, m)
+    return std.gather, lambda x, i: torch.index_select(x, 0, i), (x, i), 2 * x.nbytes + i.nbytes
 
 
 def main():

@@ -100,7 +100,8 @@ static bool add_by_exchange(Key *k, PyObject *x)
     if (!put_bytes(k, t.shape, bytes) || !put_bytes(k, t.strides, bytes)) return false;
     bool several = t.dtype.bits == 8 && (t.dtype.code == DL_INT || t.dtype.code == DL_UINT); /* torch.uint4 is one of them */
     if (several && !put_type(k, PyObject_GetAttr(x, k->state->names.dtype))) return false;
-    return take_slot(k, x, (int64_t)((uintptr_t)t.data + t.byte_offset));
+    int64_t address = (int64_t)((uintptr_t)t.data + t.byte_offset);
+    return put(k, address % 16) && take_slot(k, x, address);
 }
 
 /* Takes the reference away. */
@@ -122,7 +123,7 @@ static bool add_by_attributes(Key *k, PyObject *x)
     int64_t device, address;
     return put_tag(k, TENSOR, 0) && put_type(k, PyObject_GetAttr(x, s->names.dtype)) && put_numbers(k, PyObject_GetAttr(x, s->names.shape)) &&
            put_numbers(k, PyObject_CallMethodObjArgs(x, s->names.stride, NULL)) && call_number(x, s->names.get_device, &device) &&
-           put(k, device) && call_number(x, s->names.data_ptr, &address) && take_slot(k, x, address);
+           put(k, device) && call_number(x, s->names.data_ptr, &address) && put(k, address % 16) && take_slot(k, x, address);
 }
 
 static bool add_text(Key *k, PyObject *x)

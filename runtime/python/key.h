@@ -1,6 +1,6 @@
 /* The key of a call: what decides what it does, in words, without an object of Python.
  *
- * It says of tensors their type, device, shape and strides, and of other arguments what they are. No key is the beginning of another: each
+ * It says of tensors their type, device, shape, strides and by how many bytes they lie behind a multiple of 16, and of other arguments what they are. No key is the beginning of another: each
  * argument begins with a tag and says how long it is.
  *
  * Glossary: slot - a tensor, an integer or what makes a tensor, in the order in which they are given; what a call makes has those behind them.

@@ -47,6 +47,18 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     make "${t#*:}" 2,1,3,16,48 a
     case_ std.transpose:transpose5 "$d" src="$work/a.npy" dst="$of[2,1,3,48,16]:$work/b.npy" && map a b 0 0 2304,2304,768,1,48 2,1,3,48,16
 
+    for shape in 1,1,1,1 2,3,7,131; do
+        make "${t#*:}" $shape a
+        case_ std.odd:copy "$d" x="$work/a.npy" y="$of[$shape]:$work/b.npy" && same a b
+        make "${t#*:}" $shape,1 a
+        case_ std.odd:spread "$d" x="$work/a.npy" y="$of[$shape,1]:$work/b.npy" && same a b
+    done
+    make "${t#*:}" 3,67,131 a
+    case_ std.odd:transpose "$d" x="$work/a.npy" y="$of[3,131,67]:$work/b.npy" && map a b 0 0 8777,1,131 3,131,67
+    make "${t#*:}" 50,129 a
+    index 50 77 i
+    case_ std.odd:gather -D gather.T=$of table="$work/a.npy" idx="$work/i.npy" out="$of[77,129]:$work/b.npy" && gather a i b
+
     make "${t#*:}" 50,1040 a
     index 50 77 i
     case_ std.rows:gather -D gather.T=$of table="$work/a.npy" idx="$work/i.npy" out="$of[77,1040]:$work/b.npy" && gather a i b
@@ -182,6 +194,8 @@ for t in f32:e4m3 f16:s8 s32:f64 f64:bf16; do
     edges "${t%:*}" 70,144 a
     case_ std.convert:convert "-Dconvert.T=${t%:*}" "-Dconvert.U=${t#*:}" x="$work/a.npy" y="${t#*:}[70,144]:$work/b.npy" && converted "${t%:*}" "${t#*:}" a b 0
     case_ std.convert:saturate "-Dsaturate.T=${t%:*}" "-Dsaturate.U=${t#*:}" x="$work/a.npy" y="${t#*:}[70,144]:$work/b.npy" && converted "${t%:*}" "${t#*:}" a b 1
+    case_ std.odd:convert "-Dconvert.T=${t%:*}" "-Dconvert.U=${t#*:}" x="$work/a.npy" y="${t#*:}[70,144]:$work/b.npy" && converted "${t%:*}" "${t#*:}" a b 0
+    case_ std.odd:saturate "-Dsaturate.T=${t%:*}" "-Dsaturate.U=${t#*:}" x="$work/a.npy" y="${t#*:}[70,144]:$work/b.npy" && converted "${t%:*}" "${t#*:}" a b 1
 done
 
 # Filters: size, padding, stride, dilation

@@ -1,4 +1,4 @@
-"""Calls that come again: with tensors of the same shapes, strides and types on the same device, and the same other arguments, what the first call
+"""Calls that come again: with tensors of the same shapes, strides, types and alignment on the same device, and the same other arguments, what the first call
 allocated and launched is allocated and launched again, and nothing is decided anew. That holds of functions of tilecc.std since none of them looks at
 elements, and addresses are checked at each launch. Of one thread, as what is launched again is.
 
@@ -53,7 +53,7 @@ def kinds(torch, kind, given, tensors, values):
             if (x.requires_grad and torch.is_grad_enabled()) or x.is_neg() or len(x.shape) == 0:
                 return False  # one without dimensions may stand for the integer in it
             tensors.append(x)
-            kind += (x.dtype, x.shape, x.stride(), x.device)
+            kind += (x.dtype, x.shape, x.stride(), x.device, x.data_ptr() % 16)
         elif type_ is int:
             kind += (int, x) if values else (int,)
         elif not values:

@@ -1,7 +1,8 @@
 """The kernels of the built-in library as functions of arrays of PyTorch, NumPy or CuPy: y = tilecc.std.permute(x, (0, 2, 1)).
 
 What is returned is made by the package of the first array, on its device, unless `out` is given. Movements take elements of any type of 1, 2, 4 or 8
-bytes. Rows, strides and addresses are multiples of 16 bytes: what is not comes as tilecc.LaunchError, with the text of the launch check."""
+bytes. Copies and permutations, concatenations, splits, conversions and gathers take any rows, strides and addresses, by threads where copy engines don't (std.odd);
+of others they are multiples of 16 bytes: what is not comes as tilecc.LaunchError, with the text of the launch check."""
 
 import math
 import struct
@@ -162,8 +163,42 @@ def _lines(x):
     return _view(x, (total // n, n), (n, 1))
 
 
+def _even(a, size, row, *strides):
+    """Do copy engines take it: an array of elements of that size whose rows have so many, other dimensions these strides."""
+    return a.address % 16 == 0 and row * size % 16 == 0 and all(s * size % 16 == 0 for s in strides)
+
+
+def _tile(columns, rows, size):
+    """Columns and rows of the tiles of std.odd: 8 KB at most."""
+    n = 32
+    while n < columns and n < 2048 // size:
+        n *= 2
+    return {"BN": n, "BM": min(8192 // size // n, 1 << max(int(rows) - 1, 0).bit_length())}
+
+
+def _odd_move(x, y, dims, beside):
+    """y = x by threads. beside: do elements of the last dimension lie side by side in both?"""
+    if len(dims) > 4:
+        raise ValueError(f"{len(dims)} dimensions that do not lie together and are no multiples of 16 bytes, or not side by side; at most 4 do")
+    dims = [[1, 0, 0]] * (4 - len(dims)) + dims
+    part = _tile(dims[-1][0], dims[-2][0], _size(x))
+    if not beside:
+        dims = [*dims, [1, 1, 1]]
+    views = [_view(a, [d[0] for d in dims], [d[i] for d in dims]) for i, a in ((1, x), (2, y))]
+    _kernel("odd", "copy" if beside else "spread", T=array(x).dtype, **part)(*views)
+    return y
+
+
+def _odd_transpose(x, y, dims):
+    dims = [[1, 0, 0]] * (3 - len(dims)) + dims
+    a, m, n = dims
+    from_ = _view(x, (a[0], m[0], n[0]), (a[1], m[1], n[1]))
+    _kernel("odd", "transpose", T=array(x).dtype)(from_, _view(y, (a[0], n[0], m[0]), (a[2], n[2], m[2])))
+    return y
+
+
 def _move(x, y):
-    """y = x, of the same shape, whatever their strides: a copy, or a transpose where their innermost dimensions differ."""
+    """y = x, of the same shape, whatever their strides: a copy, or a transpose where their innermost dimensions differ; by threads where copy engines don't take them."""
     src, dst = array(x), array(y)
     if src.dtype != dst.dtype:
         raise TypeError(f"elements of {src.dtype} do not become {dst.dtype}: tilecc.std.convert does that")
@@ -173,11 +208,14 @@ def _move(x, y):
     rows = [i for i, d in enumerate(dims) if d[1] == 1]
     columns = [i for i, d in enumerate(dims) if d[2] == 1]
     if not rows or not columns:
-        raise ValueError("an array without an innermost stride of 1, which no copy engine takes")
+        return _odd_move(x, y, dims, False)
     j, k = rows[-1], columns[-1]
     dims = [d for i, d in enumerate(dims) if i not in (j, k)] + ([dims[k]] if j != k else []) + [dims[j]]
+    size = _size(x)
+    if not _even(src, size, dims[-1][0], *(d[1] for d in dims[:-1])) or not _even(dst, size, dims[-1 if j == k else -2][0], *(d[2] for d in dims if d[2] != 1)):
+        return _odd_transpose(x, y, dims) if j != k and len(dims) <= 3 else _odd_move(x, y, dims, j == k)
     if j == k:
-        dims = _in_lines(dims, _size(x))
+        dims = _in_lines(dims, size)
     if len(dims) > 5:
         raise ValueError(f"{len(dims)} dimensions that do not lie together; at most 5 do")
     from_ = _view(x, [d[0] for d in dims], [d[1] for d in dims])
@@ -364,7 +402,8 @@ def convert(x, dtype, saturate=False):
     if len(x.shape) > 2:
         raise ValueError("an array of more than 2 dimensions: reshape it")
     flat = len(x.shape) < 2
-    k = _kernel("convert", "saturate" if saturate else "convert", T=a.dtype, U=b.dtype)
+    even = all(_even(e, _size(z), x.shape[-1] if x.shape else 1, *_strides(e)[:-1]) for e, z in ((a, x), (b, y)))
+    k = _kernel("convert" if even else "odd", "saturate" if saturate else "convert", T=a.dtype, U=b.dtype)
     if 0 not in x.shape:
         k(x[None] if flat else x, y[None] if flat else y)
     return y
@@ -375,11 +414,13 @@ def convert(x, dtype, saturate=False):
 
 def gather(table, idx, out=None):
     """out[r, :] = table[idx[r], :]; a number outside of the table gives zeros. An embedding."""
-    k = _kernel("rows", "gather", T=_rows(table), I=_numbers(idx, idx.shape[:1], "idx"), C=_row_part(table))
+    types = {"T": _rows(table), "I": _numbers(idx, idx.shape[:1], "idx")}
     shape = (idx.shape[0], table.shape[1])
     out = _empty(table, shape) if out is None else _same(out, shape)
     if table.shape[0] == 0:
         return fill(out, 0)
+    even = all(_even(e, _size(out), shape[1]) and _strides(e) == [shape[1], 1] for e in (array(table), array(out)))
+    k = _kernel("rows", "gather", **types, C=_row_part(table)) if even else _kernel("odd", "gather", **types, BN=_tile(shape[1], 1, _size(table))["BN"])
     _launch(k, table, idx, out)
     return out
 
