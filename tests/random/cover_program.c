@@ -1,7 +1,8 @@
-/* What the generator's own tree tells of what was reached: types, conditions, loops. */
+/* What is reached by programs that are right: of the generator's own tree types, conditions, loops; of what is proved the final IR. */
 #include <string.h>
 
 #include "cover.h"
+#include "lower/verify/verify.h"
 #include "program.h"
 
 /* What decides it: of several the last one of the list. */
@@ -47,4 +48,13 @@ void cover_program(const Program *p)
 {
     if (!covering()) return;
     count_block(p, p->body);
+}
+
+bool __real_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
+bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
+bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate)
+{
+    bool ok = __real_ir_verify(a, d, k, to, certificate);
+    if (ok) cover_kernel(k);
+    return ok;
 }

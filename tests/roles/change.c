@@ -1,4 +1,4 @@
-/* One thing in a program that is another one. */
+/* One thing in a program that is another one: what can be is what the grammar can have there. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,225 +6,401 @@
 
 #include "tests/roles/roles.h"
 
-static Links links;
+enum { PLACES = 1 << 14, NAMES = 512, POOL = 1 << 20, SIZE = 1 << 16 };
 
-static bool starts(const Node *n, const char *word)
+typedef struct Place {
+    Tree *t;
+    int parent, at; /* it is that kid of that place; parent -1: none */
+} Place;
+static Place place[PLACES];
+static int places;
+static const char *names[NAMES];
+static int nnames;
+
+/* What stands where, in the programs of the corpus: by production and place in it. */
+typedef struct Found {
+    const Tree *t;
+    int next;
+} Found;
+static Found pool[POOL];
+static int pooled = 1, first_found[RULES * WIDE], many_found[RULES * WIDE];
+static int height[RULES]; /* least depth of a tree of the rule */
+static int seen[RULES];   /* how often the corpus has a production: what it has less is drawn more */
+
+/* ---- where ---- */
+
+static void add_places(Tree *t, int parent, int at)
 {
-    return !strncmp(n->text, word, strlen(word));
+    if (places == PLACES) return;
+    int own = places++;
+    place[own] = (Place){t, parent, at};
+    for (int i = 0; t->rule >= 0 && i < rules[t->rule].n; i++) add_places(t->kid[i], own, i);
 }
 
-static bool moves_data(const Node *n)
+static bool is(const Tree *t, const char *kind)
 {
-    for (const Node *b = n->block ? n->body : NULL; b; b = b->next)
-        if (moves_data(b)) return true;
-    return starts(n, "move") || starts(n, "fill");
+    return !strcmp(symbol_text(t->kind), kind);
 }
 
-/* ---- words in a line ---- */
-
-typedef struct Word {
-    size_t at, n;
-} Word;
-
-static bool is_word(char c)
+static void look(Tree *root)
 {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static int words_of(const char *s, bool numbers, Word *list, int most)
-{
-    int n = 0;
-    for (size_t i = 0; s[i];) {
-        size_t from = i;
-        while (is_word(s[i])) i++;
-        if (i == from) i++;
-        else if (!isdigit((unsigned char)s[from]) == !numbers && n < most) list[n++] = (Word){from, i - from};
+    places = 0, nnames = 0;
+    add_places(root, -1, 0);
+    for (int i = 0; i < places; i++) {
+        bool known = !is(place[i].t, "\"name\"") || nnames == NAMES;
+        for (int k = 0; k < nnames && !known; k++) known = !strcmp(names[k], place[i].t->text);
+        if (!known) names[nnames++] = place[i].t->text;
     }
-    return n;
 }
 
-static const char *replaced(const char *s, Word w, const char *by)
+static int context_of(int i)
 {
-    return text("%.*s%s%s", (int)w.at, s, by, s + w.at + w.n);
+    return place[i].parent < 0 ? -1 : place[place[i].parent].t->rule * WIDE + place[i].at;
+}
+
+/* Another place like it; names are alike where their primaries are. */
+static int like(int context, int above)
+{
+    int list[64], n = 0;
+    for (int i = 1; i < places; i++) {
+        int up = place[i].parent;
+        if (context_of(i) != context || (above >= 0 && context_of(up) != above)) continue;
+        if (n < 64) list[n++] = i;
+        else if (odds(30)) list[some(64)] = i;
+    }
+    return n ? list[some(n)] : -1;
+}
+
+static int around(int i, const char *kind)
+{
+    while (i >= 0 && !is(place[i].t, kind)) i = place[i].parent;
+    return i;
+}
+
+/* ---- what ---- */
+
+static void add_to_pool(const Tree *t, int context)
+{
+    if (t->rule >= 0) seen[t->rule]++;
+    if (pooled == POOL) return;
+    if (context >= 0) {
+        pool[pooled] = (Found){t, first_found[context]};
+        first_found[context] = pooled++, many_found[context]++;
+    }
+    for (int i = 0; t->rule >= 0 && i < rules[t->rule].n; i++) add_to_pool(t->kid[i], t->rule * WIDE + i);
+}
+
+void change_learn(const Tree *t)
+{
+    add_to_pool(t, -1);
+}
+
+void change_begin(void)
+{
+    for (int i = 0; i < nrules; i++) height[i] = RULES;
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < nrules; i++) {
+            int most = 0;
+            for (int k = 0; k < rules[i].n; k++) {
+                int least = is_terminal(rules[i].to[k]) ? 0 : RULES;
+                for (int r = 0; r < nrules; r++)
+                    if (rules[r].from == rules[i].to[k] && height[r] < least) least = height[r];
+                if (least > most) most = least;
+            }
+            if (!rules[i].broken && most + 1 < height[i]) height[i] = most + 1, more = true;
+        }
+    }
+}
+
+static bool is_known(const char *name)
+{
+    for (int i = 0; i < nnames; i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
+/* Names that the program lacks are some that it has. */
+static void rename_in(Tree *t, int context, int above)
+{
+    if (is(t, "\"name\"") && !is_known(t->text) && nnames && odds(90)) {
+        int other = like(context, above);
+        t->text = other >= 0 ? place[other].t->text : names[some(nnames)];
+    }
+    for (int i = 0; t->rule >= 0 && i < rules[t->rule].n; i++) rename_in(t->kid[i], t->rule * WIDE + i, context);
+}
+
+static const Tree *some_found(int context)
+{
+    int i = first_found[context];
+    for (int n = some(many_found[context]); n; n--) i = pool[i].next;
+    return pool[i].t;
+}
+
+static Tree *from_pool(int context)
+{
+    Tree *t = tree_copy(some_found(context));
+    rename_in(t, context, -1);
+    return t;
+}
+
+static Tree *fresh(int kind, int context, int depth);
+
+static int some_rule(int kind, int but, int depth)
+{
+    int best = -1;
+    for (int tries = 0; tries < 2; tries++) {
+        int list[RULES], n = 0;
+        for (int r = 0; r < nrules; r++)
+            if (rules[r].from == kind && r != but && !rules[r].broken && (height[r] <= depth)) list[n++] = r;
+        int r = n ? list[some(n)] : -1;
+        if (best < 0 || (r >= 0 && seen[r] < seen[best])) best = r;
+    }
+    for (int r = 0; r < nrules && best < 0; r++) /* the lowest */
+        if (rules[r].from == kind && r != but && !rules[r].broken) {
+            best = r;
+            for (int k = r; k < nrules; k++)
+                if (rules[k].from == kind && k != but && height[k] < height[best]) best = k;
+        }
+    return best;
+}
+
+static Tree *token(int kind)
+{
+    const char *s = symbol_text(kind);
+    if (is(&(Tree){.kind = kind}, "\"name\"")) s = nnames ? names[some(nnames)] : "n";
+    else if (!strcmp(s, "\"number\"")) s = text("%d", PICK(0, 1, 1, 2, 2, 3, 4, 8, 16, 32, 64));
+    else if (!strcmp(s, "\"fraction\"")) s = "0.5";
+    else if (!strcmp(s, "\"string\"")) s = "\"a\"";
+    else s = text_n(s + 1, strlen(s) - 2);
+    return tree_make(-1, kind, s);
+}
+
+static Tree *fresh(int kind, int context, int depth)
+{
+    int own = context >= 0 && odds(50) ? like(context, -1) : -1;
+    if (own >= 0 && place[own].t->kind == kind) return tree_copy(place[own].t);
+    if (context >= 0 && many_found[context] && odds(60)) return from_pool(context);
+    if (is_terminal(kind)) return token(kind);
+    int r = some_rule(kind, -1, depth);
+    Tree *t = tree_make(r, kind, NULL);
+    for (int i = 0; i < rules[r].n; i++) t->kid[i] = fresh(rules[r].to[i], r * WIDE + i, depth - 1);
+    return t;
+}
+
+/* ---- how ---- */
+
+static bool is_list(const Tree *t)
+{
+    return t->rule >= 0 && rules[t->rule].n > 1 && rules[t->rule].to[0] == rules[t->rule].from;
+}
+
+/* Waits, arrivals and what is expected: the program means what it did. */
+static bool only_waits(const Tree *t)
+{
+    if (t->rule >= 0 && rules[t->rule].n == 2 && is(t, "stmt")) t = t->kid[0];
+    if (is(t, "stmts") && is_list(t)) return only_waits(t->kid[1]);
+    if (!is(t, "act") && !is(t, "decl")) return false;
+    const char *first = t->kid[0]->rule < 0 ? t->kid[0]->text : "";
+    return !strcmp(first, "wait") || !strcmp(first, "arrive") || !strcmp(first, "expect") || !strcmp(first, "barrier");
 }
 
 static const char *other_number(const char *s)
 {
-    Word list[40];
-    int n = words_of(s, true, list, 40);
-    if (!n) return NULL;
-    Word w = list[some(n)];
-    int was = (int)strtol(s + w.at, NULL, 10), now = was + PICK(1, 1, -1, -1, 2, 20, -was);
-    return now < 0 || now == was ? NULL : replaced(s, w, text("%d", now));
-}
-
-static const Node *role_of(int i)
-{
-    while (i > 0 && !starts(*links.at[i], "role")) i--;
-    return *links.at[i];
-}
-
-/* Names of one kind that the program has: barriers, tiles, indices and sizes, tensors. Indices and variables are those of the role. */
-static const char *other_name(const char *s, const Node *role)
-{
-    static const char *const kinds[] = {"f0", "e0", "f1", "e1", "f2", "e2", "",   "t0", "t1", "u0", "t2", "", "i",
-                                        "j",  "k",  "n",  "m",  "s0", "s1", "", "x",  "y",  "v",  "",   NULL};
-    Word list[40];
-    int n = words_of(s, false, list, 40), from = 0, at = -1;
-    if (!n) return NULL;
-    Word w = list[some(n)];
-    for (int i = 0; kinds[i]; i++) {
-        if (at < 0 && !*kinds[i]) from = i + 1;
-        if (at < 0 && strlen(kinds[i]) == w.n && !strncmp(kinds[i], s + w.at, w.n)) at = i;
-    }
-    if (at < 0) return NULL;
-    int many = 0;
-    while (*kinds[from + many]) many++;
-    int to = from + some(many);
-    const Node *where = strchr("ijks", *kinds[to]) ? role->body : *links.at[0];
-    if (to == at || !in_text(where, text(strchr("ijk", *kinds[to]) ? "for %s in" : "%s", kinds[to]))) return NULL;
-    return replaced(s, w, kinds[to]);
+    int was = (int)strtol(s, NULL, 0), now = was + PICK(1, 1, -1, -1, 2, 20, -was);
+    return now < 0 || now == was ? NULL : text("%d", now);
 }
 
 /* An index or a size that is what it was for a while, or now and then. */
 static const char *other_count(const char *s)
 {
     static const char *const forms[] = {"($ + $ / 20)", "max($, 20)", "min($, 20)", "($ ^ $ >> 4)", "($ - $ / 20)", "$ * $", "($ & 15)", "($ % 20)",
-                                        "($ + m)", "($ - tab[1] + 3)", "max($, 1)", "($ / 2)"};
-    Word list[40];
-    int n = words_of(s, false, list, 40);
-    if (!n) return NULL;
-    Word w = list[some(n)];
-    if (w.n != 1 || !strchr("ijknm", s[w.at]) || starts(&(Node){.text = s + w.at + 1}, " in ")) return NULL;
-    char out[64];
-    snprintf(out, sizeof out, "%s", forms[some((int)(sizeof forms / sizeof *forms))]);
-    for (char *at = out; (at = strchr(at, '$')) != NULL;) *at = s[w.at];
-    return replaced(s, w, out);
+                                        "($ + m)", "($ - tab[1] + 3)", "max($, 1)", "($ / 2)", "($ + 1)", "($ - 1)"};
+    const char *form = PICK_TEXT(forms), *out = "";
+    for (; *form; form++) out = *form == '$' ? text("%s%s", out, s) : text("%s%c", out, *form);
+    return out;
 }
 
-static const char *other_word(const char *s)
+static Tree *part_of(const char *source, const char *kind)
 {
-    static const char *const pairs[][2] = {{" read", ""}, {" free", ""}, {"wait group", "wait group 1"}, {" commit group", ""}, {" == ", " != "},
-                                           {" < ", " >= "}, {"% 2", "% 3"}, {" +", " -"}, {"wait f", "wait e"}, {"arrive e", "arrive f"},
-                                           {" multicast all", ""}, {"cluster.rank", "cta.x"}, {"barrier e0", "barrier e0 free"}};
-    int i = some((int)(sizeof pairs / sizeof *pairs));
-    const char *at = strstr(s, pairs[i][0]);
-    return at ? replaced(s, (Word){(size_t)(at - s), strlen(pairs[i][0])}, pairs[i][1]) : NULL;
+    Tree *t = tree_parse(text("kernel k() { %s }", source));
+    return t ? tree_find(t, kind) : NULL;
 }
 
-/* ---- changes ---- */
-
-static void take_out(Node **at)
+static const char *printed(const Tree *t)
 {
-    *at = (*at)->next;
+    static char out[SIZE];
+    tree_print(t, out, SIZE);
+    return text_n(out, strlen(out));
 }
 
-static void put_in(Node **at, Node *n)
+static bool wrap(Tree *stmt)
 {
-    n->next = *at;
-    *at = n;
+    static const char *const ifs[] = {"if i % 2 == 0", "if i < 2", "if i > 0", "if j < 1", "if n > 2", "if m < n", "if i < 20", "if i != 33",
+                                      "if i % 7 != 6", "if i + 30 < n", "if cta.x == 0", "if cluster.rank == 0", "if tab[0] > 1", "if 1 == 1", "if 0 == 1"};
+    static const char *const others[] = {"for q in 1", "for q in 2", "for q in 0 .. n", "group", "pipeline q in 2", "for q in 0"};
+    const char *head = odds(60) ? PICK_TEXT(ifs) : PICK_TEXT(others);
+    Tree *t = part_of(text("%s { %s }", head, printed(stmt)), "stmt");
+    if (t) *stmt = *t;
+    return t != NULL;
 }
 
-static const char *change_text(int i, bool *moves)
+static bool put_list(Tree *at, Tree *from)
 {
-    Node *n = *links.at[i];
-    int how = some(4);
-    const char *s = how == 0   ? other_number(n->text)
-                    : how == 1 ? other_name(n->text, role_of(i))
-                    : how == 2 ? other_count(n->text)
-                               : other_word(n->text);
-    if (!s) return NULL;
-    const char *said = text("`%s` becomes `%s`", n->text, s);
-    *moves |= moves_data(n);
-    n->text = s;
-    return said;
+    Tree *rest = tree_make(at->rule, at->kind, NULL);
+    *rest = *at;
+    *at = *from;
+    at->kid[0] = rest;
+    return true;
 }
 
-static const char *change_place(int i, bool *moves)
+static bool move_element(int from, Tree *f)
 {
-    Node **at = links.at[i], *n = *at, **parent = links.parent[i];
-    const char *first = n->text;
-    *moves |= moves_data(n);
-    switch (some(7)) {
-    case 0: take_out(at); return text("`%s` is dropped", first);
-    case 1: put_in(&n->next, copy_node(n)); return text("`%s` stands twice", first);
-    case 2:
-        if (!n->next) return NULL;
-        *moves |= moves_data(n->next);
-        take_out(at), put_in(&(*at)->next, n);
-        return text("`%s` comes after what is next", first);
-    case 3: /* out of its block: in front of it, or behind */
-        if (!parent || starts(*parent, "role") || starts(*parent, "kernel")) return NULL;
-        take_out(at), put_in(some(2) ? parent : &(*parent)->next, n);
-        return text("`%s` stands outside of its block", first);
+    int to = like(context_of(from), -1);
+    if (to < 0 || !is_list(place[to].t) || place[to].t->rule != f->rule) return false;
+    Tree *element = tree_copy(f);
+    put_list(place[to].t, element);
+    if (odds(70)) *f = *f->kid[0];
+    return true;
+}
+
+/* Another production, of the same parts as far as there are such. */
+static bool other_rule(Tree *t)
+{
+    int r = some_rule(t->kind, t->rule, 6);
+    bool taken[WIDE] = {false};
+    if (r < 0) return false;
+    Tree *to = tree_make(r, t->kind, NULL);
+    for (int i = 0; i < rules[r].n; i++) {
+        for (int k = 0; k < rules[t->rule].n && !to->kid[i]; k++)
+            if (!taken[k] && rules[t->rule].to[k] == rules[r].to[i] && !is_terminal(rules[r].to[i])) taken[k] = true, to->kid[i] = t->kid[k];
+        if (!to->kid[i] && rules[r].to[i] == t->kind && odds(50)) to->kid[i] = tree_copy(t);
+        if (!to->kid[i]) to->kid[i] = is_terminal(rules[r].to[i]) && strcmp(symbol_text(rules[r].to[i]), "\"name\"") != 0
+                                          ? token(rules[r].to[i])
+                                          : fresh(rules[r].to[i], r * WIDE + i, 5);
+    }
+    *t = *to;
+    return true;
+}
+
+static bool replace(int i)
+{
+    Tree *t = place[i].t, *to = NULL;
+    int context = context_of(i), other = odds(60) ? like(context, -1) : -1;
+    if (other >= 0) to = tree_copy(place[other].t);
+    else if (context >= 0 && many_found[context] && odds(60)) to = from_pool(context);
+    else to = fresh(t->kind, context, 5);
+    if (to->kind != t->kind || to == t) return false;
+    *t = *to;
+    return true;
+}
+
+static bool change_list(int i, Tree *t, bool *waits)
+{
+    Tree *second = t->kid[0];
+    int last = rules[t->rule].n - 1;
+    switch (some(8)) {
+    case 0: return put_list(t, tree_copy(t));
+    case 1:
+        if (second->rule != t->rule) return false;
+        Tree *e = t->kid[last];
+        t->kid[last] = second->kid[last], second->kid[last] = e;
+        return true;
+    case 2: return move_element(i, t);
+    case 3: return is(t, "stmts") && wrap(t->kid[1]);
     case 4: {
-        Node **to = links.at[some(links.n)];
-        if (n->block || to == at || to == &n->next) return NULL;
-        Node *c = copy_node(n);
-        take_out(at), put_in(to, c);
-        return text("`%s` stands elsewhere", first);
+        Tree *more = tree_make(t->rule, t->kind, NULL);
+        for (int k = 1; k <= last; k++) more->kid[k] = fresh(rules[t->rule].to[k], t->rule * WIDE + k, 6);
+        *waits &= is(t, "stmts") && only_waits(more->kid[1]);
+        return put_list(t, more);
     }
-    case 5: {
-        static const char *const conditions[] = {"if i % 2 == 0", "if i < 2",  "if i > 0",   "if j < 1",      "if n > 2",
-                                                 "if m < n",      "if i < 20", "if i != 33", "if i % 7 != 6", "if i + 30 < n",
-                                                 "if cta.x == 0", "if i + 1 < n", "if tab[0] > 1", "if tab[i] > 1"};
-        Node *c = copy_node(n);
-        *at = braces(c, "%s", conditions[some((int)(sizeof conditions / sizeof *conditions))]), (*at)->next = n->next;
-        return text("`%s` stands under `%s`", first, (*at)->text);
-    }
-    default:
-        if (!n->block || starts(n, "role") || starts(n, "kernel") || !n->body) return NULL;
-        seq(n->body, n->next), *at = n->body;
-        return text("`%s` is gone, not its body", first);
+    default: *t = *second; return true;
     }
 }
 
-const char *change(Node **root, bool *moves)
+static bool change_token(int i, Tree *t)
 {
-    for (int tries = 0; tries < 50; tries++) {
-        links_of(root, &links);
-        int i = 1 + some(links.n - 1);
-        Node *n = *links.at[i];
-        if (starts(n, "role") || starts(n, "kernel") || starts(n, "view") || starts(n, "shared")) continue;
-        const char *said = some(2) ? change_text(i, moves) : change_place(i, moves);
-        if (said) return said;
+    const char *to = NULL;
+    if (is(t, "\"number\"")) to = other_number(t->text);
+    if (is(t, "\"name\"")) {
+        int up = place[i].parent, above = up >= 0 && place[up].parent >= 0 ? place[place[up].parent].parent : -1;
+        Tree *prim = up >= 0 && place[up].parent >= 0 ? place[place[up].parent].t : NULL;
+        if (prim && is(prim, "prim") && rules[prim->rule].n == 1 && above >= 0 && odds(30)) {
+            Tree *e = part_of(text("let a = (%s);", other_count(t->text)), "prim");
+            if (e) *prim = *e;
+            return e != NULL;
+        }
+        int other = like(context_of(i), up >= 0 ? context_of(up) : -1), context = context_of(i);
+        if (context >= 0 && many_found[context] && odds(30)) to = some_found(context)->text; /* words of the language, mostly */
+        else to = other >= 0 && odds(80) ? place[other].t->text : names[some(nnames)];
+    }
+    if (!to || !strcmp(to, t->text)) return false;
+    t->text = to;
+    return true;
+}
+
+static const char *short_text(const Tree *t)
+{
+    const char *s = printed(t);
+    return text("%.*s", (int)strcspn(s, "\n"), s);
+}
+
+const char *change(Tree *root, bool *moves)
+{
+    for (int tries = 0; tries < 60; tries++) {
+        look(root);
+        int i = 1 + some(places - 1), roles = 0;
+        while (roles < places && !is(place[roles].t, "role")) roles++;
+        if (roles < places && odds(85)) i = roles + some(places - roles); /* in a role */
+        Tree *t = place[i].t;
+        if (odds(50)) { /* a statement */
+            int stmts = around(i, "stmts");
+            for (int k = 0; k < 20 && stmts >= 0 && odds(90) && !only_waits(place[stmts].t); k++) stmts = around(1 + some(places - 1), "stmts");
+            if (stmts >= 0) i = stmts, t = place[i].t;
+        } else if (odds(50) && t->rule >= 0 && rules[t->rule].n == 1) continue;
+        int whole = around(i, "stmt");
+        if (is(t, "stmts") && is_list(t)) whole = i;
+        bool waits = whole >= 0 && only_waits(place[whole].t);
+        const char *was = short_text(whole >= 0 ? is(t, "stmts") && is_list(t) ? t->kid[1] : place[whole].t : t);
+        bool list = is_list(t) && odds(75);
+        waits &= list || !is(t, "stmts");
+        bool done = t->rule < 0 ? change_token(i, t) : list ? change_list(i, t, &waits) : odds(50) ? other_rule(t) : replace(i);
+        if (!done) continue;
+        *moves |= !waits || (is(place[whole].t, "stmt") && !only_waits(place[whole].t));
+        return text("`%s` of `%s` changed", symbol_text(place[i].t->kind), was);
     }
     return NULL;
 }
 
-/* ---- shrinking: steps 3 i drop line i, 3 i + 1 leave its block away, 3 i + 2 make its numbers smaller ---- */
+/* ---- shrinking: steps 3 i drop an element of a list, 3 i + 1 leave only a part of the same kind, 3 i + 2 make a number smaller ---- */
 
-static const char *smaller(const char *s)
+static Tree *part_of_kind(Tree *t, int kind)
 {
-    Word list[40];
-    int n = words_of(s, true, list, 40);
-    for (int i = n - 1; i >= 0; i--) {
-        long was = strtol(s + list[i].at, NULL, 10);
-        if (was > 2 && was != 16) return replaced(s, list[i], text("%ld", was - 1));
+    for (int i = 0; t->rule >= 0 && i < rules[t->rule].n; i++) {
+        if (t->kid[i]->kind == kind) return t->kid[i];
+        Tree *found = part_of_kind(t->kid[i], kind);
+        if (found) return found;
     }
     return NULL;
 }
 
-bool shrink_step(Node **root, int step, bool undo)
+bool shrink_step(Tree *root, int step, bool undo)
 {
-    static Node **at, *was, *last;
-    static const char *words;
+    static Tree *at, was;
     if (undo) {
-        if (last) last->next = NULL;
-        if (words) was->text = words;
-        *at = was;
+        if (at) *at = was;
         return true;
     }
-    links_of(root, &links);
-    if (step / 3 + 1 >= links.n) return false;
-    at = links.at[step / 3 + 1], was = *at, last = NULL, words = NULL;
-    if (step % 3 == 0) {
-        *at = was->next;
-    } else if (step % 3 == 1 && was->block && was->body) {
-        for (last = was->body; last->next;) last = last->next;
-        last->next = was->next, *at = was->body;
-    } else if (step % 3 == 2 && smaller(was->text)) {
-        words = was->text, was->text = smaller(was->text);
-    }
+    look(root);
+    if (step / 3 >= places) return false;
+    at = place[step / 3].t, was = *at;
+    if (step % 3 == 0 && is_list(at)) *at = *at->kid[0];
+    else if (step % 3 == 1 && at->rule >= 0 && !is_list(at)) {
+        const Tree *to = part_of_kind(at, at->kind);
+        if (to) *at = *to;
+    } else if (step % 3 == 2 && is(at, "\"number\"")) {
+        long n = strtol(at->text, NULL, 0);
+        if (n > 2 && n != 16) at->text = text("%ld", n - 1);
+    } else at = NULL;
     return true;
 }

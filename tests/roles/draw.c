@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/lang.h"
 #include "tests/roles/roles.h"
 
 enum { RINGS = 3, ROLES = 4, NODES = 64, DEPTH = 3, PLACES = 24 };
 
-typedef enum Fill { TENSOR, BULK, VALUE, IN_PARTS, MULTICASTS, TO_A_PEER, MASKED, FED, SENT_ON } Fill;
-typedef enum Take { STORE, STORE_BULK, STORE_GROUP, STORE_THREADS, STORE_REDUCE, STORE_LATE } Take;
+typedef enum Fill { TENSOR, BULK, VALUE, IN_PARTS, MULTICASTS, TO_A_PEER, VALUE_TO_A_PEER, MASKED, FED, SENT_ON } Fill;
+typedef enum Take { STORE, STORE_BULK, STORE_BYTES, STORE_GROUP, STORE_THREADS, STORE_REDUCE, STORE_LATE } Take;
 
 typedef struct Ring {
     Fill fill;
@@ -22,6 +23,7 @@ typedef struct Ring {
     int slots, rows, tiles, apart; /* apart: to the CTA that gets it */
     int fills[2], takes[2], many_fill, many_take, also; /* roles; also: one that arrives, too, or -1 */
     int feeds, fed;                                     /* rings, or -1 */
+    const char *reduce, *cache, *bytes;                 /* clauses of stores, loads */
     const char *slot;                                   /* of the indices; NULL: counted */
     bool stacked;                                       /* slots are rows of one tile */
     bool plain;                                         /* one turn, in one loop, under no condition: the count is the index */
@@ -44,6 +46,8 @@ static int parts;
 static const char *index_now[DEPTH]; /* text of the indices of the loops around */
 static bool threads_of[ROLES + 1];
 static bool counted[ROLES + 1][RINGS];
+static ElemType element; /* of tensors and tiles */
+static bool newer;       /* a target that has all */
 static const char *const NAME[ROLES] = {"load", "work", "store", "more"};
 
 static bool has(Form f)
@@ -150,6 +154,23 @@ static Part *draw_parts(const int *list, int n, int depth, bool may_if, const ch
     return p;
 }
 
+/* ---- words: those of the tables ---- */
+
+static const char *word_of(WordList list)
+{
+    size_t n;
+    const char *const *words = word_list(list, &n);
+    return words[some((int)n)];
+}
+
+static const char *reduction(void)
+{
+    const char *op, *type, *word;
+    do word = word_of(WORDS_REDUCE);
+    while (!reduction_of(FORM_BULK_REDUCE, word, element, &op, &type));
+    return text(" reduce %s", word);
+}
+
 /* ---- rings ---- */
 
 static const char *slot_of_indices(int slots)
@@ -170,8 +191,11 @@ static void draw_ring(int r)
     *q = (Ring){.tiles = 1, .feeds = -1, .fed = -1, .also = -1, .many_fill = 1, .many_take = 1};
     q->slots = PICK(1, 1, 2, 2, 3, 4), q->rows = PICK(1, 2, 4);
     q->fill = (Fill)PICK(TENSOR, TENSOR, TENSOR, TENSOR, BULK, VALUE, IN_PARTS);
-    if (ctas > 1) q->fill = (Fill)PICK(TENSOR, MULTICASTS, TO_A_PEER, TO_A_PEER, MASKED);
+    if (ctas > 1) q->fill = (Fill)PICK(TENSOR, MULTICASTS, TO_A_PEER, TO_A_PEER, VALUE_TO_A_PEER, MASKED);
     q->take = (Take)PICK(STORE, STORE, STORE, STORE_BULK, STORE_GROUP, STORE_THREADS, STORE_REDUCE, STORE_LATE);
+    if (q->take == STORE_BULK && newer) q->take = STORE_BYTES, q->bytes = text(" bytes (%d)", PICK(255, 1, 65535, 3855, 4660));
+    q->reduce = reduction();
+    q->cache = odds(15) ? (has(F_CACHED), text(" cache p%d", r)) : "";
     q->apart = ctas > 1 ? 1 + some(ctas - 1) : 0;
     q->fills[0] = some(roles), q->takes[0] = some(roles);
     if (q->fills[0] == q->takes[0] && some(4)) q->takes[0] = (q->fills[0] + 1) % roles;
@@ -327,7 +351,7 @@ static Node *fill(int r, const Part *p, const char *at, int which, const char *c
     case MULTICASTS:
         has(F_MULTICAST);
         src = place(x, text("cta.x / %d", ctas), p, 0, 0, q->rows, q->rows);
-        return line("move %s -> %s multicast all%s;", src, tile_of(r, at), commit);
+        return line("move %s -> %s multicast %s%s%s;", src, tile_of(r, at), odds(80) ? "all" : "x", q->cache, commit);
     case MASKED: {
         has(F_MULTICAST);
         const char *own = place(x, text("cta.x / %d", ctas), p, 0, 0, q->rows, q->rows);
@@ -339,12 +363,18 @@ static Node *fill(int r, const Part *p, const char *at, int which, const char *c
     case TO_A_PEER: {
         has(F_TO_PEER);
         const char *to = rank_of(q->apart);
-        return line("move %s -> peer(%s, %s)%s;", src, tile_of(r, at), to, plain ? "" : text(" commit peer(f%d%s, %s)", r, at, to));
+        return line("move %s -> peer(%s, %s)%s%s;", src, tile_of(r, at), to, q->rows == 2 ? " via bulk" : "",
+                    plain ? "" : text(" commit peer(f%d%s, %s)", r, at, to));
+    }
+    case VALUE_TO_A_PEER: {
+        has(F_TO_PEER), has(F_FILLED);
+        const char *to = rank_of(q->apart), *value = q->slots == 2 ? "7" : text("cta.x + %s", p->depth ? index_now[p->depth - 1] : "1");
+        return line("fill peer(%s, %s) = %s%s;", tile_of(r, at), to, value, plain ? "" : text(" commit peer(f%d%s, %s)", r, at, to));
     }
     default: break;
     }
     const char *via = q->fill == BULK ? " via bulk" : "";
-    all = line("move %s -> %s%s%s;", src, tile_of(r, at), via, commit);
+    all = line("move %s -> %s%s%s%s;", src, tile_of(r, at), via, q->cache, commit);
     if (q->tiles == 1) return all;
     src = place(x, "cta.x", p, 2, 0, q->rows, q->rows);
     return seq(all, line("move %s -> %s%s%s;", src, tile_text('u', r, at, 0, q->rows), via, commit));
@@ -362,8 +392,10 @@ static Node *take(int r, int role, const Part *p, const char *at, int which)
         Node *n = seq(line("move %s -> w%d%d via threads;", tile_of(r, at), r, which), line("move w%d%d -> %s%s;", r, which, dst, group));
         return plain ? n : seq(n, line("wait group read;"));
     }
-    const char *words = how == STORE_BULK ? (has(F_BY_BULK), " via bulk") : how == STORE_REDUCE ? (has(F_REDUCED), " reduce add") : "";
-    Node *all = line("move %s -> %s%s%s;", tile_of(r, at), dst, words, how == STORE_GROUP ? "" : group);
+    const char *words = how == STORE_BULK || how == STORE_BYTES ? (has(F_BY_BULK), " via bulk") : how == STORE_REDUCE ? (has(F_REDUCED), q->reduce) : "";
+    if (how == STORE_REDUCE && q->rows == 2) words = text(" via bulk%s", words);
+    if (how == STORE_BYTES) words = text("%s%s", words, q->bytes);
+    Node *all = line("move %s -> %s%s%s%s;", tile_of(r, at), dst, words, q->cache, how == STORE_GROUP ? "" : group);
     if (q->tiles == 2 && !which) {
         dst = place("y", "cta.x", p, 2, 0, q->rows, q->rows);
         all = seq(all, line("move %s -> %s%s;", tile_text('u', r, at, 0, q->rows), dst, how == STORE_GROUP ? "" : group));
@@ -378,7 +410,7 @@ static Node *give_back(int r, const Part *p, const char *at, int role)
     const char *from = text("(cluster.rank + %d) %% %d", ctas - q->apart, ctas);
     if (q->fill == MASKED) return line("arrive peer(e%d%s, 0);", r, at);
     if (q->fill == MULTICASTS) return to_all(text("e%d", r), at);
-    if (q->fill == TO_A_PEER) return line("arrive peer(e%d%s, %s);", r, at, from);
+    if (q->fill == TO_A_PEER || q->fill == VALUE_TO_A_PEER) return line("arrive peer(e%d%s, %s);", r, at, from);
     if (q->fill == SENT_ON) return seq(line("arrive peer(e%d%s, %s);", q->fed, at, from), line("arrive peer(e%d%s, %s);", r, at, from));
     if (q->take != STORE_LATE || !q->plain || q->many_take == 2) return line("arrive e%d%s;", r, at);
     has(F_LATE);
@@ -440,6 +472,7 @@ static Node *role_turn(int r, int role, const Part *p)
     for (int i = 0; i < q->many_fill; i++) {
         if (q->fills[i] != role) continue;
         used = true;
+        if (odds(8)) has(F_PREFETCHED), n = line("prefetch %s%s;", place("x", "cta.x", p, 0, 0, q->rows, q->rows), some(2) ? " via bulk" : q->cache);
         if (q->fill != MASKED) n = seq(n, line("wait e%d%s;", r, at));
         n = seq(n, fill(r, p, at, i, commit));
     }
@@ -537,9 +570,10 @@ static Node *declared(bool plain)
         const char *many = ring[r].slots > 1 ? text("[%d]", ring[r].slots) : "";
         int rows = ring[r].rows * (ring[r].stacked && !plain ? ring[r].slots : 1);
         for (int t = 0; t < ring[r].tiles; t++)
-            n = seq(n, line("shared %c%d: s32%s[%d, 16];", t ? 'u' : 't', r, plain || ring[r].stacked ? "" : many, rows));
+            n = seq(n, line("shared %c%d: %s%s[%d, 16];", t ? 'u' : 't', r, elem_info(element)->name, plain || ring[r].stacked ? "" : many, rows));
+        if (*ring[r].cache) n = seq(n, line("policy p%d = %s%s;", r, word_of(WORDS_CACHE), some(2) ? "" : " fraction 0.5"));
         for (int t = 0; t < ring[r].many_take && ring[r].take == STORE_THREADS; t++)
-            n = seq(n, line("shared w%d%d: s32[%d, 16];", r, t, ring[r].rows));
+            n = seq(n, line("shared w%d%d: %s[%d, 16];", r, t, elem_info(element)->name, ring[r].rows));
         if (!plain) n = seq(n, seq(line("barrier f%d%s;", r, many), line("barrier e%d%s free;", r, many)));
     }
     return n;
@@ -561,6 +595,7 @@ void draw_case(Case *c)
     int list[4], n = 0, grid = PICK(1, 2, 3, 4);
     *c = (Case){0};
     now = c, parts = 0, places = 0;
+    element = odds(70) ? TYPE_S32 : TYPE_U32, newer = odds(15);
     ctas = PICK(1, 1, 1, 1, 1, 2, 2, 4), roles = PICK(2, 2, 3, 3, 4);
     if (ctas > 1) has(F_CLUSTER), grid = 4;
     draw_rings();
@@ -571,8 +606,9 @@ void draw_case(Case *c)
     for (int r = 0; r < rings; r++)
         ring[r].plain = n == 1 && top->kind == LOOP && top->body->kind == TURN;
     const char *cluster = ctas > 1 ? text(" cluster (%d)", ctas) : "", *facts = some(3) ? " where n >= 0, m >= 0" : "";
-    const char *head = text("kernel k(x: global s32[G, P, A, B, 16], y: global s32[G, P, A, B, 16], tab: global s32[T], n: s64, m: s64) grid (%d)%s%s",
-                            grid, cluster, facts);
+    const char *type = elem_info(element)->name;
+    const char *head = text("%skernel k(x: global %s[G, P, A, B, 16], y: global %s[G, P, A, B, 16], tab: global s32[T], n: s64, m: s64) grid (%d)%s%s",
+                            newer ? "target sm_100a; " : "", type, type, grid, cluster, facts);
     Node *all = NULL;
     for (int role = 0; role < roles; role++) all = seq(all, role_node(top, role));
     c->kernel = braces(seq(declared(false), braces(all, "roles")), "%s", head);
