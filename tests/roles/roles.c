@@ -400,7 +400,7 @@ static void work(const Options *o, int job, uint64_t from)
     uint64_t each = o->each ? (uint64_t)ncorpus : 0, end = (uint64_t)o->count + each;
     row_hits = calloc(ROWS, sizeof *row_hits);
     if (!row_hits) abort();
-    bench_open(1);
+    bench_open(1, 2);
     for (uint64_t k = from; k < end; k += (uint64_t)o->jobs) {
         struct itimerval cpu = {.it_value = {.tv_sec = SECONDS}};
         setitimer(ITIMER_PROF, &cpu, NULL);
@@ -518,7 +518,7 @@ int main(int argc, char **argv)
             while (i + 1 < argc && *argv[i + 1] != '-') read_corpus(argv[++i]);
         else if (*argv[i] == '-') return 2;
         else {
-            if (!files) bench_open(1);
+            if (!files) bench_open(1, 600);
             files = true, ok &= by_hand(argv[i]);
         }
     }

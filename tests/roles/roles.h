@@ -116,7 +116,7 @@ typedef struct Verdict {
     char at[80];      /* that launch */
 } Verdict;
 
-void bench_open(uint64_t seed);
+void bench_open(uint64_t seed, int most_seconds); /* of a launch: what takes longer tells nothing */
 void bench_close(void);
 extern bool bench_is_shut;       /* nothing runs */
 void cover_begin(void);          /* roles.c: what is compiled from here on .. */

@@ -19,6 +19,7 @@ static const Launch LAUNCH[LAUNCHES] = {{5, 2, A, B}, {0, 0, A, B}, {1, 1, A, B}
 
 static tile_device *device[2]; /* one schedule, several */
 static uint64_t seed_now;
+static int seconds; /* of a launch, at most */
 static uint8_t data[BYTES], got[BYTES], *want[LAUNCHES];
 static size_t got_size;
 static bool drawn;  /* by draw.c, or by hand: launches are those of the table; of others the first OTHERS, with sizes of their own */
@@ -55,14 +56,14 @@ static void open_device(int which)
     char name[120];
     tile_error err;
     unsigned long long seed = seed_now;
-    if (which) snprintf(name, sizeof name, "sim:fuzz,schedules=6,seed=%llu,steps=60000000,seconds=4,sms=2", seed);
-    else snprintf(name, sizeof name, "sim:check,seed=%llu,steps=10000000,seconds=2,sms=2", seed);
+    if (which) snprintf(name, sizeof name, "sim:fuzz,schedules=6,seed=%llu,steps=60000000,seconds=%d,sms=2", seed, 2 * seconds);
+    else snprintf(name, sizeof name, "sim:check,seed=%llu,steps=10000000,seconds=%d,sms=2", seed, seconds);
     if (tile_device_open(name, &device[which], &err)) abort();
 }
 
-void bench_open(uint64_t seed)
+void bench_open(uint64_t seed, int most_seconds)
 {
-    seed_now = seed;
+    seed_now = seed, seconds = most_seconds;
     open_device(0), open_device(1);
 }
 
