@@ -126,12 +126,12 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p)
         LoopState *s = &L->scalars->loops[index[i].id];
         loop_open(L, &index[i]);
         s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, from[i], to[i]);
-        vars_forget(L, &st->body);
+        vars_forget(L, st, POINT_IN);
     }
     walk_turn(L, st, p, NULL);
     for (int i = n; i-- > 0;) {
         emit_end(L);
-        vars_forget(L, &st->body);
+        vars_forget(L, st, POINT_BEHIND);
         loop_close(L, &index[i]);
     }
     L->guard = guard;
@@ -158,7 +158,7 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     s->open = open;
     L->sync->guard = sync;
     L->guard = outer;
-    vars_forget(L, other ? &st->other : &st->body);
+    vars_forget(L, st, other || !st->has_else ? POINT_BEHIND : POINT_OTHER);
 }
 
 static void branches(Lower *L, const PStmt *st, Opnd cond)
@@ -173,7 +173,10 @@ static void branch(Lower *L, const PStmt *st)
     const Sched *s = L->sched;
     Opnd cond = value_pred(L, st->value);
     if (s->planning || !uses_apart(s, st)) branches(L, st, cond);
-    else FOR_AGENTS_APART(L, a) branches(L, st, cond);
+    else FOR_AGENTS_APART(L, a) {
+        vars_forget(L, st, POINT_IN); /* as the agent before found them */
+        branches(L, st, cond);
+    }
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)

@@ -277,15 +277,27 @@ static const char *slot_text(int r, int role, const Part *p, int back)
     return back ? text("[(s%d + %d) %% %d]", r, q->slots - 1, q->slots) : text("[s%d]", r);
 }
 
+/* One slot on, from the last one to the first. */
+static Node *wrap(const char *s, int slots)
+{
+    has(F_WRAPPED);
+    Node *zero = line("%s = 0;", s), *one = line("%s = %s + 1;", s, s);
+    if (some(2)) return seq(one, braces(some(3) ? zero : line("%s = %s - %d;", s, s, slots), "if %s %s %d", s, some(2) ? "==" : ">=", slots));
+    if (some(2)) return seq(braces(one, "if %s %s %d", s, some(2) ? "<" : "!=", slots - 1), braces(zero, "else"));
+    return seq(braces(zero, some(2) ? "if %s == %d" : "if %s + 1 == %d + 1", s, slots - 1), braces(one, "else"));
+}
+
+static bool late_in_nest(const Ring *q)
+{
+    return q->slots > 1 && q->feeds < 0 && q->fill <= IN_PARTS;
+}
+
 static Node *next_slot(int r, int role)
 {
     int slots = ring[r].slots;
     if (slots == 1 || ring[r].slot || (ring[r].plain && !counted[role][r])) return NULL;
     if (slots == 2 && odds(15)) return line(some(2) ? "s%d = 1 - s%d;" : "s%d = s%d ^ 1;", r, r);
-    if (odds(3)) {
-        Node *zero = braces(line("s%d = 0;", r), "if s%d == %d", r, slots - 1);
-        return seq(zero, braces(line("s%d = s%d + 1;", r, r), "else"));
-    }
+    if (odds(25)) return wrap(text("s%d", r), slots);
     return line("s%d = (s%d + 1) %% %d;", r, r, slots);
 }
 
@@ -385,7 +397,7 @@ static Node *take(int r, int role, const Part *p, const char *at, int which)
     const Ring *q = &ring[r];
     bool plain = role == ROLES;
     const char *dst = place("y", "cta.x", p, which, 0, q->rows, q->rows), *group = plain ? "" : " commit group";
-    Take how = q->take == STORE_LATE && (!q->plain || plain || q->many_take == 2) ? STORE : q->take;
+    Take how = q->take == STORE_LATE && (!(q->plain || late_in_nest(q)) || plain || q->many_take == 2) ? STORE : q->take;
     if (plain && how == STORE_GROUP) how = STORE;
     if (how == STORE_THREADS) {
         has(F_BY_THREADS);
@@ -412,10 +424,18 @@ static Node *give_back(int r, const Part *p, const char *at, int role)
     if (q->fill == MULTICASTS) return to_all(text("e%d", r), at);
     if (q->fill == TO_A_PEER || q->fill == VALUE_TO_A_PEER) return line("arrive peer(e%d%s, %s);", r, at, from);
     if (q->fill == SENT_ON) return seq(line("arrive peer(e%d%s, %s);", q->fed, at, from), line("arrive peer(e%d%s, %s);", r, at, from));
-    if (q->take != STORE_LATE || !q->plain || q->many_take == 2) return line("arrive e%d%s;", r, at);
+    if (q->take != STORE_LATE || q->many_take == 2 || !(q->plain || late_in_nest(q))) return line("arrive e%d%s;", r, at);
     has(F_LATE);
-    Node *one = seq(line("wait group 1 read;"), line("arrive e%d%s;", r, slot_text(r, role, p, 1)));
-    return braces(one, "if %s > 0", index_now[0]);
+    const char *now_at = q->slots > 1 ? text("%.*s", (int)strlen(at) - 2, at + 1) : "0", *kept = text("[b%d]", r);
+    Node *one = line("wait group 1 read;"), *keep = line("b%d = %s;", r, now_at);
+    int how = q->plain ? late_in_nest(q) && odds(50) ? some(3) : 3 : 2;
+    if (how < 3) has(F_KEPT);
+    if (how == 0) one = seq(one, line("arrive e%d%s;", r, kept));
+    else if (how == 1) one = seq(one, seq(line("arrive e%d%s;", r, kept), wrap(text("b%d", r), q->slots)));
+    else if (how == 2) return seq(braces(seq(one, line("arrive e%d%s;", r, kept)), "if c%d == 1", r), seq(keep, line("c%d = 1;", r)));
+    else one = seq(one, line("arrive e%d%s;", r, slot_text(r, role, p, 1)));
+    one = braces(one, "if %s > 0", index_now[0]);
+    return how == 0 ? seq(one, keep) : one;
 }
 
 /* From one ring into the next. */
@@ -584,7 +604,8 @@ static Node *role_node(const Part *top, int role)
     for (int r = 0; r < rings; r++) counted[role][r] = odds(60);
     Node *body = project(top, role), *vars = NULL;
     for (int r = 0; r < rings && body; r++)
-        if (in_text(body, text("s%d", r))) vars = seq(vars, line("var s%d = 0;", r));
+        for (int k = 0; k < 3; k++)
+            if (in_text(body, text("%c%d", "sbc"[k], r))) vars = seq(vars, line("var %c%d = 0;", "sbc"[k], r));
     if (!body) return NULL;
     threads_of[role] = in_text(body, "via threads") || in_text(body, "fill ");
     return braces(seq(vars, body), "role %s%s", NAME[role], threads_of[role] ? text(" threads %d", PICK(32, 32, 64, 128)) : "");

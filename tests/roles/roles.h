@@ -73,12 +73,13 @@ size_t print_node(const Node *n, char *out, size_t size);
     X(INDEX_TRIPS, "trip counts of an outer index") X(CTA_TRIPS, "trip counts of the CTA") X(PARITY, "turns where k % 2")       \
     X(BOUND, "turns where k < c") X(LAUNCH_IF, "turns under sizes") X(DATA_IF, "turns under data")                              \
     X(CTA_IF, "turns under the CTA") X(OTHER_ARM, "turns in both arms") X(SLOTS, "rings of several slots")                      \
-    X(BY_INDEX, "slots by index") X(BY_VARIABLE, "slots by variable") X(QUOTIENT, "slots or places by quotients")               \
+    X(BY_INDEX, "slots by index") X(BY_VARIABLE, "slots by variable") X(WRAPPED, "slots that a condition wraps")                 \
+    X(QUOTIENT, "slots or places by quotients")                                                                                 \
     X(STACKED, "slots that are rows of a tile") X(SEVERAL_RINGS, "several rings") X(SHARED_BARRIER, "two tiles on a barrier")   \
     X(TWO_FILL, "two roles fill") X(TWO_READ, "two roles read") X(MORE_ARRIVE, "one more role arrives")                         \
     X(CHAIN, "a ring fed by another") X(BY_THREADS, "threads load or store") X(FILLED, "filled tiles")                          \
     X(BY_BULK, "bulk copies") X(CACHED, "hints for the cache") X(PREFETCHED, "prefetches") X(REDUCED, "reductions")             \
-    X(IN_PARTS, "parts") X(LATE, "released a turn late")                                                                        \
+    X(IN_PARTS, "parts") X(LATE, "released a turn late") X(KEPT, "slots kept for later")                                         \
     X(ONE_ROLE, "one role fills and reads") X(CROSSED, "roles that feed each other") X(UNROLLED, "unrolled loops")              \
     X(SPLIT, "split loops") X(SHIFTED, "loops that begin elsewhere") X(VIEWED, "views") X(EXPECTED, "bytes expected by hand")   \
     X(CLUSTER, "clusters") X(MULTICAST, "multicasts") X(TO_PEER, "loads into peers") X(SENT, "copies between CTAs")             \

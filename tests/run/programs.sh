@@ -678,6 +678,9 @@ for rows in 0 1 16 17 33 49 $(many 1000 100); do
     for kernel in every_other ends; do
         case_ $h/roles/conditions.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
     done
+    for kernel in last beyond tiles alone; do
+        case_ $h/roles/wrapped.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+    done
     for kernel in ping_pong three loads; do
         case_ $h/roles/in_turns.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
     done

@@ -111,7 +111,7 @@ static Extremes of_node(Lower *L, const Sx *x)
         return (Extremes){scalar_extremes(L, loop->lo).lo, lx_known(L, LX_SUB, scalar_extremes(L, loop->value).hi, one)};
     }
     case SX_VAR: return L->scalars->vars[x->k].extremes;
-    case SX_LET: return scalar_extremes(L, x->a);
+    case SX_LET: return L->scalars->lets[x->k].bounded ? L->scalars->lets[x->k].extremes : scalar_extremes(L, x->a);
     case SX_NEG: return negated(L, scalar_extremes(L, x->a));
     case SX_INV: {
         Extremes a = scalar_extremes(L, x->a);

@@ -56,7 +56,7 @@ static Interval range_of(Lower *L, const Sx *x)
     case SX_CLUSTER: return (Interval){0, L->k->cluster[x->k] - 1};
     case SX_RANK: return (Interval){0, L->cluster_size - 1};
     case SX_INDEX: return loop_state(L, x->k)->range;
-    case SX_LET: return scalar_range(L, x->a);
+    case SX_LET: return L->scalars->lets[x->k].bounded ? L->scalars->lets[x->k].range : scalar_range(L, x->a);
     case SX_VAR: return L->scalars->vars[x->k].range;
     case SX_LOAD: return load_range(x->tensor);
     default: return sx_is_bool(x) ? (Interval){0, 1} : range_of_op(L, x);
@@ -101,9 +101,11 @@ Interval scalar_range(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return (Interval){x->k, x->k};
     Scalar *s = scalar_of(L, x);
-    if (s->has_range) return s->range;
+    if (s->has_range && (s->ranged == L->scalars->ranged || !(s->uses & (USE_VAR | USE_INDEX)))) return s->range;
     s->range = range_of(L, x);
     s->has_range = true;
+    s->has_extremes = false;
+    s->ranged = L->scalars->ranged;
     find_wraps(L, s);
     return s->range;
 }

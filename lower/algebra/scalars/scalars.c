@@ -391,6 +391,7 @@ void scalars_begin(Lower *L)
     const PKernel *k = L->k;
     Domain *d = L->d = domain_new(L->a);
     L->scalars->nodes = names_new(L->a);
+    L->scalars->statements = names_new(L->a);
     L->scalars->sym = arena_array(L->a, Poly, k->syms.n);
     L->scalars->sym_atom = arena_array(L->a, Atom, k->syms.n);
     L->scalars->lets = arena_array(L->a, LetState, k->nlets);

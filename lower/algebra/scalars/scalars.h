@@ -3,6 +3,7 @@
  *   scalars.c    environment, facts, normal forms          ranges.c     bounds of values and indices
  *   exact.c      whether a value may leave 64 bits         variables.c  what every value of a variable has in common
  *   ranks.c      what differs from CTA to CTA              needs.c      proved, checked at launch, or neither
+ *   points.c     what a variable is between, at points of the program
  */
 #ifndef LOWER_ALGEBRA_SCALARS_SCALARS_H
 #define LOWER_ALGEBRA_SCALARS_SCALARS_H
@@ -28,6 +29,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     uint8_t uses;
     uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
     bool has_range, has_extremes;
+    uint32_t ranged;   /* when: of what reads variables and indices */
     bool wraps;        /* exact.c: may leave 64 bits, and the launch can't tell */
     bool in_parts;     /* a ceil: made of quotient and remainder, since (a + b - 1) / b might leave 64 bits or b be below 1 */
     uint8_t unbounded; /* sides of the range that the launch must check: SIDE_LO, SIDE_HI */
@@ -47,6 +49,9 @@ typedef struct LetState { /* defined: a value of its own, because it reads a var
     const Poly *by_rank; /* of what reads variables, where CTAs of the cluster may differ; NULL elsewhere */
     Opnd value;
     bool has_value;
+    bool bounded;        /* points.c has been there: what reads variables is between these */
+    Interval range;
+    Extremes extremes;
 } LetState;
 typedef struct VarState {
     Poly poly;            /* what it holds now */
@@ -54,10 +59,17 @@ typedef struct VarState {
     Poly ranked;          /* .. then */
     uint32_t ir;          /* IrVar */
     int64_t mod, rem; /* hold for every value that it ever has; */
-    Interval range;   /* .. this, too */
+    Interval range;   /* .. this, too, but in points.c */
     Extremes extremes;
+    Interval now;     /* that it is between here, where no more is known of it */
     Name name;
 } VarState;
+typedef enum VarPoint { /* where no normal form says what a variable holds */
+    POINT_IN,     /* a turn of a loop begins, or the first branch of an `if` */
+    POINT_OTHER,  /* the other branch */
+    POINT_BEHIND, /* behind the statement */
+    POINTS
+} VarPoint;
 typedef struct OpenLoop {
     Atom index;
     Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
@@ -85,11 +97,23 @@ typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by e
     Lx cond;
 } NeedAnswer;
 
+typedef struct Point { /* what a variable is between, at points of a statement that assigns it */
+    uint32_t var;
+    bool first; /* not in the other branch alone */
+    Interval at[POINTS];
+    uint8_t reached; /* a bit of each */
+    uint8_t grown;   /* how often, where a turn begins */
+} Point;
+typedef VEC(Point) Points;
+
 struct Scalars {
     Names *nodes;     /* by where a node is, and by what it is made of: .. */
     VEC(Scalar *) of; /* .. by that name */
     VEC(Scalar *) all;
     uint32_t epoch;       /* counts changes of variables */
+    uint32_t ranged;      /* .. of what is known of variables and indices */
+    Names *statements;    /* by where they are, .. */
+    VEC(Points *) points; /* .. by that name: points.c */
     uint32_t ranks;       /* counts changes of at_rank */
     uint32_t facts;       /* counts what has been assumed of sizes and parameters */
     int at_rank;          /* values are those of this rank; -1: of any */
@@ -158,8 +182,12 @@ void exact_check(Lower *L);               /* at the end: checks for what was use
 /* x % *mod == *rem, also where x wraps around. */
 void scalar_residue(Lower *L, const Sx *x, int64_t *mod, int64_t *rem);
 void vars_infer(Lower *L);
-void vars_forget(Lower *L, const PBlock *b); /* variables that the block assigns hold unknown values from here on */
 Poly var_unknown(Lower *L, uint32_t v);
+
+/* ---- points.c ---- */
+void points_infer(Lower *L); /* of variables of which something is known already */
+/* Of variables that the statement assigns no more is known from here on than what they are between at that point of it. */
+void vars_forget(Lower *L, const PStmt *st, VarPoint at);
 
 /* ---- ranks.c ---- */
 /* Values as the CTA of that rank has them; -1: of any rank again. */

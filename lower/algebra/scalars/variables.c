@@ -84,14 +84,12 @@ typedef struct Seen { /* the assignments of a variable */
     Residue r;
     Bounds value;   /* of those that are no steps */
     Bounds steps;   /* sum of all steps that it ever takes */
-    Interval first; /* where it is declared */
     uint32_t loops; /* that are open there */
 } Seen;
 
 typedef struct Walk {
     Lower *L;
     Seen *seen;
-    bool by_launch;           /* bounds at launch are wanted, too */
     VEC(const PStmt *) loops; /* open, outermost first */
 } Walk;
 
@@ -114,7 +112,7 @@ static bool own_step(const Sx *x, uint32_t v, const Sx **step, bool *minus)
 
 static Bounds bounds_of(const Walk *w, const Sx *x)
 {
-    return (Bounds){scalar_range(w->L, x), w->by_launch ? scalar_extremes(w->L, x) : (Extremes){0, 0}};
+    return (Bounds){scalar_range(w->L, x), scalar_extremes(w->L, x)};
 }
 
 static Bounds sum(Lower *L, Bounds a, Bounds b)
@@ -203,7 +201,6 @@ static void walk(Walk *w, const PBlock *b)
         if (s->kind == P_VAR) {
             L->scalars->vars[s->id].name = s->name;
             w->seen[s->id].loops = w->loops.n;
-            w->seen[s->id].first = scalar_range(L, s->value);
         }
         if (s->kind == P_VAR || s->kind == P_SET) see(w, s->id, s->value);
         uint32_t open = w->loops.n;
@@ -213,15 +210,6 @@ static void walk(Walk *w, const PBlock *b)
         w->loops.n = open;
         walk(w, &s->other);
         for (uint32_t i = 0; i < s->roles.n; i++) walk(w, &s->roles.v[i].body); /* each role has a variable of its own */
-    }
-}
-
-/* What was found before the variables' bounds were known. */
-static void forget_ranges(Lower *L)
-{
-    for (uint32_t i = 0; i < L->scalars->all.n; i++) {
-        Scalar *s = L->scalars->all.v[i];
-        if (s->uses & (USE_VAR | USE_INDEX)) s->has_range = s->has_extremes = false;
     }
 }
 
@@ -240,46 +228,13 @@ static void bound_var(Lower *L, VarState *v, const Seen *s)
     v->extremes = b.at_launch;
 }
 
-static Seen *look_at_all(Lower *L, bool by_launch)
+static Seen *look_at_all(Lower *L)
 {
-    Walk w = {.L = L, .by_launch = by_launch, .seen = arena_array(L->a, Seen, L->k->nvars)};
+    Walk w = {.L = L, .seen = arena_array(L->a, Seen, L->k->nvars)};
     Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
     for (uint32_t i = 0; i < L->k->nvars; i++) w.seen[i].steps.at_launch = (Extremes){zero, zero};
     walk(&w, &L->k->body);
     return w.seen;
-}
-
-static bool bounded(Interval x)
-{
-    return x.lo != NO_LO && x.hi != NO_HI;
-}
-
-/* By induction: a variable that begins in its range and gets only what is in it as long as all of them are, such as s = 1 - s. */
-static void infer_closed(Lower *L, const Seen *seen)
-{
-    enum { TRIES = 3 };
-    uint32_t n = L->k->nvars;
-    bool *guessed = arena_array(L->a, bool, n), closed = false, any = false;
-    VarState *vars = L->scalars->vars;
-    for (uint32_t i = 0; i < n; i++) {
-        guessed[i] = !bounded(vars[i].range) && bounded(seen[i].first);
-        if (guessed[i]) any = true, vars[i].range = seen[i].first;
-    }
-    for (int try = 0; try < TRIES && any && !closed; try++) {
-        forget_ranges(L);
-        seen = look_at_all(L, false);
-        closed = true;
-        for (uint32_t i = 0; i < n; i++) {
-            if (!guessed[i]) continue;
-            Interval all = sum(L, seen[i].value, seen[i].steps).range;
-            if (interval_within(all, vars[i].range.lo, vars[i].range.hi)) continue;
-            closed = false;
-            vars[i].range = interval_hull(vars[i].range, all);
-        }
-    }
-    for (uint32_t i = 0; i < n && !closed; i++)
-        if (guessed[i]) vars[i].range = UNBOUNDED;
-    if (any) forget_ranges(L);
 }
 
 /* Each pass relies on what the one before has shown of the other variables. */
@@ -287,15 +242,14 @@ void vars_infer(Lower *L)
 {
     enum { PASSES = 3 };
     uint32_t n = L->k->nvars;
-    const Seen *seen = NULL;
     if (n == 0) return;
     for (uint32_t i = 0; i < n; i++) L->scalars->vars[i].range = UNBOUNDED;
     for (int pass = 0; pass < PASSES; pass++) {
-        seen = look_at_all(L, true);
+        const Seen *seen = look_at_all(L);
         for (uint32_t i = 0; i < n; i++) bound_var(L, &L->scalars->vars[i], &seen[i]);
-        forget_ranges(L);
+        L->scalars->ranged++;
     }
-    infer_closed(L, seen);
+    points_infer(L);
     for (uint32_t i = 0; i < n; i++) L->scalars->vars[i].poly = var_unknown(L, i);
 }
 
@@ -303,17 +257,6 @@ Poly var_unknown(Lower *L, uint32_t i)
 {
     VarState *v = &L->scalars->vars[i];
     const char *name = name_text(L, v->name);
-    return poly_atom(L->d, domain_opaque(L->d, name, v->range.lo, v->range.hi, v->mod, v->rem, DEP_DATA | DEP_LOOP));
-}
-
-void vars_forget(Lower *L, const PBlock *b)
-{
-    for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_SET) {
-            L->scalars->vars[s->id].poly = var_unknown(L, s->id);
-            L->scalars->epoch++;
-        }
-        vars_forget(L, &s->body);
-        vars_forget(L, &s->other);
-    }
+    if (interval_is(v->now)) return poly_const(L->d, v->now.lo);
+    return poly_atom(L->d, domain_opaque(L->d, name, v->now.lo, v->now.hi, v->mod, v->rem, DEP_DATA | DEP_LOOP));
 }

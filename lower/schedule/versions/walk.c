@@ -266,15 +266,15 @@ static const Guard *guard_of(Versions *v, const PStmt *st)
 
 /* ---- statements ---- */
 
-static void way(Versions *v, const PBlock *b, uint16_t ranks, const Guard *g, Scope *s)
+static void way(Versions *v, const PStmt *st, bool other, uint16_t ranks, const Guard *g, Scope *s)
 {
     uint32_t known = v->known.n;
     uint16_t before = v->ranks;
     record_begin(v, s);
     v->ranks &= ranks;
     if (g) guard_assume(v, g);
-    walk(v, b);
-    vars_forget(v->L, b);
+    walk(v, other ? &st->other : &st->body);
+    vars_forget(v->L, st, other ? POINT_BEHIND : POINT_OTHER);
     v->known.n = known;
     v->ranks = before;
     record_close(v, s);
@@ -289,8 +289,8 @@ static void branch(Versions *v, const PStmt *st)
     if (g && lit_holds(v, g->whole)) may_not = 0; /* for all */
     else if (g && lit_holds(v, g->otherwise->whole)) may = 0;
     if ((may & may_not) == 0) g = NULL;
-    way(v, &st->body, may, g, &then);
-    way(v, &st->other, may_not, g ? g->otherwise : NULL, &other);
+    way(v, st, false, may, g, &then);
+    way(v, st, true, may_not, g ? g->otherwise : NULL, &other);
     record_join(v, &then, &other, g, (uint16_t)(may ^ may_not));
 }
 
@@ -312,7 +312,7 @@ static void body(Versions *v, const PStmt *st, int i, const LoopFrame *f, Scope 
 {
     uint32_t known = v->known.n;
     uint16_t ranks = v->ranks;
-    vars_forget(v->L, &st->body);
+    vars_forget(v->L, st, POINT_IN);
     record_begin(v, s);
     if (f->ranged && lit_holds(v, f->never.whole)) v->ranks = 0;
     if (f->ranged) guard_assume(v, &f->runs);
@@ -320,7 +320,7 @@ static void body(Versions *v, const PStmt *st, int i, const LoopFrame *f, Scope 
     else pipeline(v, st, i + 1);
     v->known.n = known;
     v->ranks = ranks;
-    vars_forget(v->L, &st->body);
+    vars_forget(v->L, st, POINT_BEHIND);
     record_close(v, s);
 }
 
@@ -342,7 +342,7 @@ static void turns(Versions *v, const PStmt *st, uint32_t id, int i)
     LoopFrame *f = NULL;
     uint32_t around = v->loops - (i > 0);
     bool carries = v->across != st && !v->ahead && !v->other && writes_outside(&st->body, around);
-    vars_forget(v->L, &st->body);
+    vars_forget(v->L, st, POINT_IN);
     f = frame_of(v, st, id);
     if (carries) {
         v->ahead = true;
