@@ -670,6 +670,10 @@ for k in turned once behind beside far; do
 done
 make f4 256,64 a
 case_ $h/roles/constant_pairs.tile x="$work/a.npy" y="f32[256,64]:$work/b.npy" && same a b
+for shape in 0,3 1,1 7,2 $(many 50,3 9,3); do
+    make f4 $shape,16,64 a
+    case_ $h/roles/slot_of_index.tile:turns x="$work/a.npy" y="f32[$shape,16,64]:$work/b.npy" && same a b
+done
 make u4 8,64 a
 case_ $h/roles/one_warp.tile x="$work/a.npy" y="u32[8,64]:$work/b.npy" && same a b
 
@@ -680,6 +684,13 @@ for rows in 0 1 16 17 33 49 $(many 1000 100); do
     done
     for kernel in last beyond tiles alone; do
         case_ $h/roles/wrapped.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+    done
+    for kernel in last counted two nest; do
+        case_ $h/roles/remembered.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+    done
+    [ $rows -le 80 ] && case_ $h/roles/slot_of_index.tile:once x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+    for kernel in one pairs; do
+        case_ $h/roles/twice.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
     done
     for kernel in ping_pong three loads; do
         case_ $h/roles/in_turns.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b

@@ -29,6 +29,10 @@ void sync_note(Lower *L, const PStmt *st)
     e->looped |= L->sched->depth > 0 || (slot && slot->op != SX_CONST);
     for (uint32_t i = 0; i < L->sync->around.n; i++) e->looped |= L->sync->around.v[i].followed;
     e->generic |= mv && mv->kind == MOVE_FILL && mv->dst.peer;
+    if (st->kind == P_WAIT && b->slots == 1) {
+        e->again |= e->waited == L->sync->block + 1;
+        e->waited = L->sync->block + 1;
+    }
     e->far |= far;
     L->remote |= far;
 }
@@ -97,14 +101,16 @@ static Commit *open_commit(Lower *L, const PMove *mv, Poly slot, int64_t k)
     return c;
 }
 
-/* What comes is of another phase of the barrier, at slot k where no loop uses it; NULL: of all that loops use. */
+/* What comes is of another phase of the barrier, at slot k where no loop uses it, and of those that are waited for again in a turn;
+ * NULL: of all that loops use. */
 static void close_commits(Lower *L, const PBarrier *b, int64_t k)
 {
     Sync *s = L->sync;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->commits.n; i++) {
         const Commit *c = &s->commits.v[i];
-        bool looped = s->bars[c->barrier->index].looped, stays = b ? c->barrier != b || (!looped && c->k != k) : !looped;
+        const Explicit *e = &s->bars[c->barrier->index];
+        bool stays = b == NULL ? !e->looped : c->barrier == b ? !e->looped && c->k != k : !e->again;
         if (stays) s->commits.v[kept++] = *c;
     }
     s->commits.n = kept;

@@ -26,6 +26,8 @@ struct Planned; /* moves.h */
 typedef struct Explicit { /* a barrier of the source */
     bool far;        /* other CTAs arrive or write there */
     bool generic;    /* fills by other CTAs complete there */
+    bool again;      /* a role waits for it more than once in a turn: what it commits in front of a wait and behind it is of two phases */
+    uint32_t waited; /* .. in this block last, from 1 */
     bool looped;     /* used in loops, or at slots picked at run time: then */
     uint32_t bits;   /* in the role at hand: this IrVar has the phase of each slot; otherwise */
     uint32_t *waits; /* phases that were waited for are counted, by slot */

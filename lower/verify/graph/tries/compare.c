@@ -111,6 +111,11 @@ static bool index_followed(const Verifier *v, uint32_t at)
     return r->loops == 0 || (round_returns(r) && v->joint % r->turns == 0);
 }
 
+bool compare_known(Verifier *v, uint32_t at)
+{
+    return compare_followed(v, at);
+}
+
 static bool followed(Verifier *v, uint32_t at)
 {
     switch ((IrOpcode)v->ops[at]->op) {
@@ -158,8 +163,14 @@ void compare_prepare(Verifier *v)
     const bool *asked = asked_for(v);
     v->open = arena_array(v->arena, bool, v->nops + 1);
     v->front = v->end = 0;
-    for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
-    for (uint32_t i = 0; i < v->nops; i++) v->open[i] = v->cone[i] & CONE_STEERS && asked[i] && !followed(v, i);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        v->unlike[i].front = v->unlike[i].end = 0;
+        tells_apart(v, i, period_first(v, i), 0);
+    }
+    for (uint32_t i = 0; i < v->nops; i++) {
+        v->open[i] = v->cone[i] & CONE_STEERS && asked[i] && !followed(v, i);
+        if (v->ops[i]->op == IR_CMP && (v->cone[i] & (CONE_STEERS | CONE_SYNC)) == CONE_SYNC) compare_known(v, i); /* turns that it tells apart */
+    }
     fit(v);
     nests_together(v);
 }

@@ -5,10 +5,11 @@
  * nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
  *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
- *   2 S turns). Those that are made from each other are a circle; in a run each circle comes back to values that it had,
- *   so it goes round for ever. Those of the program come back all at once, where the moduli of indices do: the runs are
- *   made again with as many turns. Index and parity meet only under % or & by a constant; an index that is a slot as it is
- *   would leave the ring in the longer runs and was refused there.
+ *   2 S turns, or on comparisons of it that the runs decide). Those that are made from each other are a circle; in a run each
+ *   circle comes back to values that it had, so it goes round for ever: from the loop's first turn on or, as `last = s`, from one
+ *   of the next few, and those in front are turns that a condition tells apart (tries/compare.c). Those of the program come back
+ *   all at once, where the moduli of indices do: the runs are made again with as many turns. Index and parity meet only under %
+ *   or & by a constant; an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition that steers synchronisation or copies compares a turn with an end of the loop (`k + c < n`), with a
  *   constant that the runs reach, or a remainder: the turns of the longest run meet it in every way that there is, also
  *   together with others (tries/compare.c). Or the runs leave open whether it holds.
@@ -30,8 +31,11 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-typedef struct Start { /* of a loop, by a thread: what variables held at its first turn */
-    Form *vars;
+enum { FIRST_MAX = 4 }; /* turns of a loop in front of those in which its variables go round */
+
+typedef struct Start { /* of a loop, by a thread: what variables held at its first turn, or the one from which on they go round */
+    Form *vars, *early[FIRST_MAX + 1]; /* early: at one of the first turns, .. */
+    uint8_t again;     /* .. to which it came back, a bit each */
     uint64_t returned; /* circles whose variables came back */
     bool joint;        /* those of the program have, all at once, with the moduli of indices */
 } Start;
@@ -41,6 +45,7 @@ struct Period {
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
     int64_t needed;   /* turns after which all came back that the program turns */
     uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
+    uint32_t *first, *later; /* by op: the turn of a loop from which on they do; a later one that it is, instead */
     bool *within;    /* by op: a loop of few turns in every launch, whose steps are those of the loops around */
     uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
     uint32_t loops;
@@ -60,6 +65,13 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
     const Operands *o = &v->operands[v->def[arg->id - 1]];
     const IrOp *op = verify_def(v, arg);
     if (round_returns(r) || !(r->loops & v->turning) || (key == IRK_SLOT && r->turns == 1)) return;
+    if (key == IRK_A && (op->op == IR_SEL || (op->type == IR_PRED && op->op != IR_CMP)) && o->pure) { /* steps of a variable that some turns leave out */
+        use(v, at, o->a, key);
+        use(v, at, o->b, key);
+        use(v, at, o->cond, key);
+        return;
+    }
+    if (key == IRK_A && op->op == IR_CMP && compare_known(v, v->def[arg->id - 1])) return;
     bool amount = key == IRK_OFFSET || key == IRK_ALONG || key == IRK_BYTES;
     if (amount && (op->op == IR_MIN || op->op == IR_MAX || op->type == IR_PRED)) return;
     if (amount && o->pure) {
@@ -70,12 +82,20 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
     }
 }
 
+/* What a variable that counts waits says, whatever the slot is made from. */
+static bool says_parity(const Verifier *v, const IrArg *arg)
+{
+    const IrOp *op = verify_def(v, arg);
+    for (int i = 0; i < 2 && op && (op->op == IR_AND || op->op == IR_SHR); i++) op = verify_def(v, ir_find(op, IRK_A));
+    return op && op->op == IR_GET && v->parity[ir_find(op, IRK_VAR)->id];
+}
+
 static void use_operands(Verifier *v, uint32_t at)
 {
     const IrOp *op = v->ops[at];
     bool set = op->op == IR_SET || op->op == IR_VAR;
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (cones_number(v, at, (IrKey)op->args[i].key)) use(v, at, &op->args[i], (IrKey)op->args[i].key);
+        if (cones_number(v, at, (IrKey)op->args[i].key) && !says_parity(v, &op->args[i])) use(v, at, &op->args[i], (IrKey)op->args[i].key);
     if (!set || !v->period->relevant[v->operands[at].var] || v->parity[v->operands[at].var]) return;
     use(v, at, v->operands[at].a, IRK_A);
     if (op->guard.pred) use(v, at, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, IRK_A);
@@ -198,8 +218,11 @@ bool period_steps(const Verifier *v, uint32_t loop)
 void period_prepare(Verifier *v)
 {
     bool *within = v->period ? v->period->within : arena_array(v->arena, bool, v->nops);
+    uint32_t *first = v->period ? v->period->first : arena_array(v->arena, uint32_t, v->nops + 1);
     struct Period *p = v->period = arena_new(v->arena, struct Period);
     p->within = within;
+    p->first = first;
+    p->later = arena_array(v->arena, uint32_t, v->nops + 1);
     p->needed = v->joint;
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->circle = arena_array(v->arena, uint64_t, v->k->vars.n);
@@ -207,7 +230,6 @@ void period_prepare(Verifier *v)
     p->stray = arena_array(v->arena, uint8_t, v->nops);
     p->loop = arena_array(v->arena, uint32_t, v->nops);
     for (uint32_t i = 0; i < v->k->vars.n; i++) p->relevant[i] = v->cone_of_variable[i] & CONE_SYNC;
-    for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     find_circles(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP) continue;
@@ -255,32 +277,61 @@ static bool came_back(Verifier *v, uint32_t var, Form held)
     return v->counting[var] && form_is_const(&v->f, form_add(&v->f, now, -1, held), &more) && more % v->counting[var] == 0;
 }
 
+/* The circles that hold other values now. */
+static uint64_t moved(Verifier *v, const Form *held)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < v->k->vars.n; i++)
+        if (v->period->relevant[i] && !v->parity[i] && !came_back(v, i, held[i])) all |= v->period->circle[i];
+    return all;
+}
+
+static void keep(Verifier *v, Form **held)
+{
+    if (*held == NULL) *held = arena_array(&v->run, Form, v->k->vars.n);
+    for (uint32_t i = 0; i < v->k->vars.n; i++) (*held)[i] = v->now->vars[i].x;
+}
+
+/* Variables may come to where they go round in a few turns: `last = s` has what it began with never again. */
+static void look_for_later(Verifier *v, Start *s, uint64_t sets, int64_t at)
+{
+    for (int64_t i = 1; i < at && i <= FIRST_MAX; i++)
+        if (!(moved(v, s->early[i]) & sets)) s->again |= (uint8_t)(1 << i);
+    if (at <= FIRST_MAX) keep(v, &s->early[at]);
+}
+
 void period_turn(Verifier *v, const Frame *fr)
 {
     struct Period *p = v->period;
     if (fr->at > 0) forget_sums(v, fr->op);
-    uint32_t loop = p->loop[fr->op], n = v->k->vars.n;
+    uint32_t loop = p->loop[fr->op];
+    int64_t first = p->first[fr->op];
     if (loop == 0 || v->few) return;
     Start *s = &p->starts[v->now->id * p->loops + loop - 1];
-    uint64_t sets = p->sets[fr->op], moved = 0;
-    if (fr->at == 0) {
-        if (s->vars == NULL) s->vars = arena_array(&v->run, Form, n);
-        for (uint32_t i = 0; i < n; i++) s->vars[i] = v->now->vars[i].x;
+    uint64_t sets = p->sets[fr->op];
+    if (fr->at == 0) s->again = 0;
+    if (fr->at == first) {
+        keep(v, &s->vars);
         s->returned = 0;
         s->joint = false;
-        return;
     }
-    bool last = fr->at == 2 * (int64_t)v->ring, due = sets && !s->joint && fr->at % (int64_t)v->joint == 0;
+    if (s->joint) return;
+    look_for_later(v, s, sets, fr->at);
+    if (fr->at <= first) return;
+    bool last = fr->at == 2 * (int64_t)v->ring, due = sets && (fr->at - first) % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
-    for (uint32_t i = 0; i < n; i++)
-        if (p->relevant[i] && !v->parity[i] && !came_back(v, i, s->vars[i])) moved |= p->circle[i];
-    s->returned |= sets & ~moved;
-    if (due && !(moved & sets)) {
+    uint64_t other = moved(v, s->vars);
+    s->returned |= sets & ~other;
+    if (due && !(other & sets)) {
         s->joint = true;
-        p->needed = rounds_joint(p->needed, fr->at);
+        p->needed = rounds_joint(p->needed, fr->at - first);
     }
     bool strays = sets & ~s->returned || (sets && !s->joint);
-    if (last && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
+    if (!last || !strays || uneven(v, fr->op)) return;
+    uint32_t later = (uint32_t)first + 1;
+    while (later <= FIRST_MAX && !(s->again >> later & 1)) later++;
+    if (later > FIRST_MAX) p->stray[fr->op] = 1;
+    else if (later > p->later[fr->op]) p->later[fr->op] = later;
 }
 
 void period_begin(Verifier *v)
@@ -291,6 +342,7 @@ void period_begin(Verifier *v)
 void period_check(Verifier *v)
 {
     const struct Period *p = v->period;
+    for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     if (p->raw) {
         verify_refuse(v, E0660, p->raw - 1, "a slot, parity or CTA that depends on a loop's index otherwise than by %% or & of a small number");
         return;
@@ -313,9 +365,18 @@ static void prepare_again(Verifier *v)
 
 bool period_longer(Verifier *v)
 {
-    if (v->failed || !moduli_longer(v, v->period->needed)) return false;
+    const struct Period *p = v->period;
+    bool later = false;
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++)
+        if (v->chosen[i] && p->later[i]) p->first[i] = p->later[i], later = true;
+    if (v->failed || (!moduli_longer(v, v->period->needed) && !later)) return false;
     prepare_again(v);
-    return true;
+    return !v->failed;
+}
+
+uint32_t period_first(const Verifier *v, uint32_t loop)
+{
+    return v->period->first[loop];
 }
 
 bool period_wider(Verifier *v)

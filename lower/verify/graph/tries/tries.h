@@ -64,6 +64,8 @@ bool nests_own(const Verifier *v, Form of); /* a trip count that is made from va
 /* ---- compare.c ---- */
 void compare_prepare(Verifier *v); /* what is held open, and ring, so that the runs tell of the rest */
 
+bool compare_known(Verifier *v, uint32_t at); /* the runs tell what it comes to in any turn */
+
 /* ---- rounds.c ---- */
 void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */
 /* The op's operand has to be a number in the runs; where middle turns are left out places and amounts, too. */
@@ -80,6 +82,7 @@ bool moduli_longer(Verifier *v, int64_t turns);
 
 /* ---- period.c ---- */
 void period_parities(Verifier *v); /* finds parity */
+uint32_t period_first(const Verifier *v, uint32_t loop); /* so many turns of it come before those in which variables go round */
 bool period_steps(const Verifier *v, uint32_t loop); /* its turns move variables of the program that steer */
 bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 /* Whether they are to be done again since a loop never has the turns after which variables come back to values that they had: the
