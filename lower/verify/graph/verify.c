@@ -78,7 +78,10 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (at) ir_call_notes(v->diags, g, v->k, at->call);
     if (code != E0660) note_open(v, g);
     if (code != E0660 && v->judging && !v->few) tell_conditions(v, g);
-    const char *example = v->judging && !v->trusting && !v->few && code != E0660 ? launches_example(v) : NULL;
+    bool known = v->choices.n < 2 || !v->judging || v->few; /* some launch comes to this run's choices */
+    const char *example = v->judging && !v->trusting && !v->few && code != E0660 ? launches_example(v, &known) : NULL;
+    if (!known && (code == E0603 || code == E0604 || code == E0607 || code == E0656 || code == E0671))
+        g->text = arena_printf(v->diags->arena, "%s, if loops and conditions come out so", g->text);
     if (example) diag_note(v->diags, g, (Span){0, 0}, "%s", example);
     return g;
 }

@@ -237,7 +237,7 @@ static const char *turns_text(const Verifier *v, int64_t n)
     return n == 1 ? "once" : arena_printf(v->arena, "%lld times", (long long)n);
 }
 
-const char *launches_example(const Verifier *v)
+const char *launches_example(const Verifier *v, bool *known)
 {
     struct Launches *l = v->launches;
     for (uint32_t i = 0; i < l->roles->now.n && l->found == FOUND; i++) {
@@ -246,7 +246,8 @@ const char *launches_example(const Verifier *v)
         if (c->how == EQUAL || !c->met || b->op == v->nops || a->several || b->several || !decided(l, c) || l->syms.n == 0) continue;
         const char *turn = arena_printf(v->arena, "the loops of %s turn %s and those of %s %s", role_text(v, a), turns_text(v, l->roles->had.v[i].a),
                                         role_text(v, b), turns_text(v, l->roles->had.v[i].b));
-        if (make_exact(v, l)) return arena_printf(v->arena, "as with %s, where %s", launch_text(v), turn);
+        *known = make_exact(v, l);
+        if (*known) return arena_printf(v->arena, "as with %s, where %s", launch_text(v), turn);
         return arena_printf(v->arena, "where %s: which of two loops turns more often is followed, no more of how they depend on one another", turn);
     }
     return NULL;

@@ -49,7 +49,7 @@ void roles_loop(Verifier *v, uint32_t op, Form turns, int64_t number); /* v->now
 void launches_begin(Verifier *v); /* a run */
 void launches_keep(Verifier *v); /* the run is proved */
 bool launches_doubt(Verifier *v); /* it has failed: whether no launch seems to come to it */
-const char *launches_example(const Verifier *v); /* where no doubt is: a launch in which loops have other numbers of turns; NULL: they don't differ */
+const char *launches_example(const Verifier *v, bool *known); /* where no doubt is: a launch, perhaps known, in which loops have other numbers of turns; NULL: they don't differ */
 /* After all runs: whether they are to be done again, with the numbers of a launch in which roles compare as in no run. */
 bool launches_more(Verifier *v);
 void launches_check(Verifier *v); /* refuses what failed, and compares as what is proved */
