@@ -77,7 +77,7 @@ static bool settled(const Verifier *v, uint32_t at)
     return r && r->loops && !r->given && round_returns(r) && v->joint % r->turns == 0;
 }
 
-static bool compare_followed(Verifier *v, uint32_t at)
+bool compare_known(Verifier *v, uint32_t at)
 {
     const IrOp *op = v->ops[at];
     const Round *r = &v->rounds[op->dst - 1];
@@ -111,17 +111,12 @@ static bool index_followed(const Verifier *v, uint32_t at)
     return r->loops == 0 || (round_returns(r) && v->joint % r->turns == 0);
 }
 
-bool compare_known(Verifier *v, uint32_t at)
-{
-    return compare_followed(v, at);
-}
-
 static bool followed(Verifier *v, uint32_t at)
 {
     switch ((IrOpcode)v->ops[at]->op) {
     case IR_CMP:
     case IR_MIN:
-    case IR_MAX: return compare_followed(v, at);
+    case IR_MAX: return compare_known(v, at);
     case IR_DIV:
     case IR_MOD:
     case IR_SHR:

@@ -31,21 +31,19 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { FIRST_MAX = 4 }; /* turns of a loop in front of those in which its variables go round */
+enum { FIRST_MAX = 4, STRAY }; /* turns of a loop in front of those in which its variables go round */
 
-typedef struct Start { /* of a loop, by a thread: what variables held at its first turn, or the one from which on they go round */
-    Form *vars, *early[FIRST_MAX + 1]; /* early: at one of the first turns, .. */
-    uint8_t again;     /* .. to which it came back, a bit each */
-    uint64_t returned; /* circles whose variables came back */
-    bool joint;        /* those of the program have, all at once, with the moduli of indices */
+typedef struct Start { /* of a loop, by a thread: what variables held */
+    Form *early[FIRST_MAX + 1]; /* at one of the first turns, .. */
+    uint8_t again; /* .. to which it came back, a bit each */
+    bool joint;    /* it came back to the first, with the moduli of indices */
 } Start;
 struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
     uint64_t *circle; /* by relevant variable: those that are made from each other go round together: a bit of each */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
     int64_t needed;   /* turns after which all came back that the program turns */
-    uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
-    uint32_t *first, *later; /* by op: the turn of a loop from which on they do; a later one that it is, instead */
+    uint32_t *first, *later; /* by op: the turn of a loop from which on they do; one that it is instead, STRAY: none within 2 S turns */
     bool *within;    /* by op: a loop of few turns in every launch, whose steps are those of the loops around */
     uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
     uint32_t loops;
@@ -227,7 +225,6 @@ void period_prepare(Verifier *v)
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->circle = arena_array(v->arena, uint64_t, v->k->vars.n);
     p->sets = arena_array(v->arena, uint64_t, v->nops);
-    p->stray = arena_array(v->arena, uint8_t, v->nops);
     p->loop = arena_array(v->arena, uint32_t, v->nops);
     for (uint32_t i = 0; i < v->k->vars.n; i++) p->relevant[i] = v->cone_of_variable[i] & CONE_SYNC;
     find_circles(v);
@@ -277,13 +274,13 @@ static bool came_back(Verifier *v, uint32_t var, Form held)
     return v->counting[var] && form_is_const(&v->f, form_add(&v->f, now, -1, held), &more) && more % v->counting[var] == 0;
 }
 
-/* The circles that hold other values now. */
-static uint64_t moved(Verifier *v, const Form *held)
+/* Do circles of the loop hold now what they held then? */
+static bool holds(Verifier *v, uint64_t sets, const Form *then)
 {
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < v->k->vars.n; i++)
-        if (v->period->relevant[i] && !v->parity[i] && !came_back(v, i, held[i])) all |= v->period->circle[i];
-    return all;
+    bool same = true;
+    for (uint32_t i = 0; i < v->k->vars.n && same; i++)
+        same = !v->period->relevant[i] || v->parity[i] || !(v->period->circle[i] & sets) || came_back(v, i, then[i]);
+    return same;
 }
 
 static void keep(Verifier *v, Form **held)
@@ -293,45 +290,28 @@ static void keep(Verifier *v, Form **held)
 }
 
 /* Variables may come to where they go round in a few turns: `last = s` has what it began with never again. */
-static void look_for_later(Verifier *v, Start *s, uint64_t sets, int64_t at)
-{
-    for (int64_t i = 1; i < at && i <= FIRST_MAX; i++)
-        if (!(moved(v, s->early[i]) & sets)) s->again |= (uint8_t)(1 << i);
-    if (at <= FIRST_MAX) keep(v, &s->early[at]);
-}
-
 void period_turn(Verifier *v, const Frame *fr)
 {
     struct Period *p = v->period;
     if (fr->at > 0) forget_sums(v, fr->op);
-    uint32_t loop = p->loop[fr->op];
-    int64_t first = p->first[fr->op];
+    uint32_t loop = p->loop[fr->op], first = p->first[fr->op], later = first + 1;
     if (loop == 0 || v->few) return;
     Start *s = &p->starts[v->now->id * p->loops + loop - 1];
     uint64_t sets = p->sets[fr->op];
-    if (fr->at == 0) s->again = 0;
-    if (fr->at == first) {
-        keep(v, &s->vars);
-        s->returned = 0;
-        s->joint = false;
-    }
+    if (fr->at == 0) s->again = 0, s->joint = false;
     if (s->joint) return;
-    look_for_later(v, s, sets, fr->at);
+    for (int64_t i = first + 1; i < fr->at && i <= FIRST_MAX; i++)
+        if (holds(v, sets, s->early[i])) s->again |= (uint8_t)(1 << i);
+    if (fr->at <= FIRST_MAX) keep(v, &s->early[fr->at]);
     if (fr->at <= first) return;
-    bool last = fr->at == 2 * (int64_t)v->ring, due = sets && (fr->at - first) % (int64_t)v->joint == 0;
-    if ((sets & ~s->returned) == 0 && !due && !last) return;
-    uint64_t other = moved(v, s->vars);
-    s->returned |= sets & ~other;
-    if (due && !(other & sets)) {
+    int64_t turns = fr->at - first;
+    if (turns % (int64_t)v->joint == 0 && holds(v, sets, s->early[first])) {
         s->joint = true;
-        p->needed = rounds_joint(p->needed, fr->at - first);
+        p->needed = rounds_joint(p->needed, turns);
     }
-    bool strays = sets & ~s->returned || (sets && !s->joint);
-    if (!last || !strays || uneven(v, fr->op)) return;
-    uint32_t later = (uint32_t)first + 1;
-    while (later <= FIRST_MAX && !(s->again >> later & 1)) later++;
-    if (later > FIRST_MAX) p->stray[fr->op] = 1;
-    else if (later > p->later[fr->op]) p->later[fr->op] = later;
+    if (s->joint || fr->at != 2 * (int64_t)v->ring || uneven(v, fr->op)) return;
+    while (later < STRAY && !(s->again >> later & 1)) later++;
+    if (later > p->later[fr->op]) p->later[fr->op] = later;
 }
 
 void period_begin(Verifier *v)
@@ -348,7 +328,7 @@ void period_check(Verifier *v)
         return;
     }
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        if (!v->chosen[i] || !p->stray[i]) continue;
+        if (!v->chosen[i] || p->later[i] != STRAY) continue;
         Diag *g = verify_refuse(
             v, E0660, i,
             "the variables that slots and parities are made from don't come back to values that they had within %u turns",
