@@ -34,25 +34,17 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
     return true;
 }
 
-static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
-{
-    Phase *p = arena_new(&v->run, Phase);
-    *p = (Phase){.slot = slot, .number = number, .op = v->nops, .expected = form_const(&v->f, 0)};
-    p->delivered = p->expected;
-    p->clock = verify_clock_copy(v, NULL);
-    p->arrived = verify_clock_copy(v, NULL);
-    return p;
-}
-
 Phase *barrier_open(Verifier *v, uint32_t slot)
 {
     BarSlot *b = &v->bars[slot];
-    if (b->phases.n == 0 || b->phases.v[b->phases.n - 1]->complete) {
-        Phase *p = phase_new(v, slot, b->phases.n);
-        vec_push(&v->run, &b->phases, p);
-        vec_push(v->arena, &v->phases, p);
-    }
-    return b->phases.v[b->phases.n - 1];
+    if (b->phases.n && !b->phases.v[b->phases.n - 1]->complete) return b->phases.v[b->phases.n - 1];
+    Phase *p = arena_new(&v->run, Phase);
+    *p = (Phase){.slot = slot, .number = b->phases.n, .op = v->nops, .expected = form_const(&v->f, 0), .delivered = form_const(&v->f, 0)};
+    p->clock = verify_clock_copy(v, NULL);
+    p->arrived = verify_clock_copy(v, NULL);
+    vec_push(&v->run, &b->phases, p);
+    vec_push(v->arena, &v->phases, p);
+    return p;
 }
 
 static Phase *completed(const Verifier *v, uint32_t slot)
@@ -264,10 +256,9 @@ Phase *barrier_count(Verifier *v, uint32_t rank, Part part)
 
 static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
-    const BarSlot *b = &v->bars[slot];
     const IrArg *scope = verify_arg(v, op, IRK_SCOPE);
-    const Phase *before = p && p->number ? b->phases.v[p->number - 1] : NULL;
-    bool remote = false;
+    const Phase *before = p && p->number ? v->bars[slot].phases.v[p->number - 1] : NULL;
+    uint32_t i = 0;
     /* What comes with the phase itself does not count: the wait looks before it knows. */
     if (!ready(v, slot, op, false)) return;
     if (before && !phase_in(v, before, v->now->clock)) {
@@ -282,15 +273,11 @@ static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
         return;
     }
     vec_push(&v->run, &p->waits, e);
-    for (uint32_t i = 0; i < p->parts.n; i++) remote |= p->parts.v[i].remote;
-    if (!remote || (scope && scope->id != IRC_CTA)) return;
+    while (i < p->parts.n && !p->parts.v[i].remote) i++;
+    if (i == p->parts.n || (scope && scope->id != IRC_CTA)) return;
     Diag *g = verify_refuse(v, E0670, op, "other CTAs arrive at barrier %s, and this wait acquires only from its own",
                             verify_bar_name(v, slot));
-    for (uint32_t i = 0; i < p->parts.n && remote; i++) {
-        if (!p->parts.v[i].remote) continue;
-        verify_also(v, g, p->parts.v[i].op, "an arrival from another CTA");
-        break;
-    }
+    verify_also(v, g, p->parts.v[i].op, "an arrival from another CTA");
 }
 
 static void step_wait(Verifier *v, uint32_t op, uint32_t slot)
@@ -312,23 +299,19 @@ static void step_init(Verifier *v, uint32_t op, uint32_t slot)
 
 void barrier_step(Verifier *v, uint32_t op)
 {
-    uint32_t slot;
+    uint32_t slot, rank;
     IrOpcode code = (IrOpcode)v->ops[op]->op;
-    int64_t rank = v->now->rank;
-    const IrArg *to = verify_arg(v, op, IRK_RANK);
     if (code == IR_BAR_EXPECT ? form_is(&v->f, run_guard(v, op), 0) : !run_happens(v, op)) return;
     if (code == IR_TC_COMMIT) {
         tensor_commit_step(v, op);
         return;
     }
-    if (to && !run_number(v, op, to, "the CTA", &rank)) return;
-    if (rank < 0 || rank >= v->nranks) {
-        verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)rank, v->nranks);
-    } else if (code != IR_BAR_INIT && code != IR_BAR_WAIT) {
+    if (!run_rank(v, op, &rank)) return;
+    if (code != IR_BAR_INIT && code != IR_BAR_WAIT) {
         bool arrives = code != IR_BAR_EXPECT, expects = code != IR_BAR_ARRIVE;
         EventId e = event_new(v, op);
-        barrier_count(v, (uint32_t)rank, (Part){.event = e, .op = op, .arrives = arrives, .expects = expects});
-    } else if (barrier_slot(v, op, (uint32_t)rank, &slot)) {
+        barrier_count(v, rank, (Part){.event = e, .op = op, .arrives = arrives, .expects = expects});
+    } else if (barrier_slot(v, op, rank, &slot)) {
         if (code == IR_BAR_INIT) step_init(v, op, slot);
         else step_wait(v, op, slot);
     }

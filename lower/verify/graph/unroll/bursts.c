@@ -28,8 +28,7 @@ static bool join(Verifier *v, Access *a, const Access *b)
     return true;
 }
 
-/* The innermost loop over copies that v->now is in. */
-static const Frame *burst_frame(const Verifier *v)
+const Frame *burst_frame(const Verifier *v)
 {
     for (uint32_t i = v->now->depth; i-- > 0;) {
         const Frame *fr = &v->now->frames[i];

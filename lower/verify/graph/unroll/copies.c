@@ -122,24 +122,20 @@ static bool mask_targets(Verifier *v, uint32_t op, Form mask, Targets *out)
 static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 {
     const IrOp *o = v->ops[op];
-    const IrArg *rank = verify_arg(v, op, IRK_RANK), *mask = verify_arg(v, op, IRK_MASK);
+    const IrArg *mask = verify_arg(v, op, IRK_MASK);
     Form always = form_const(&v->f, 1), named = mask ? run_value(v, mask) : 0;
-    int64_t k = v->now->rank;
+    uint32_t rank;
     *out = (Targets){0};
     if (named) return mask_targets(v, op, named, out);
     for (uint32_t r = 0; r < v->nranks && o->op == IR_CLC_NEXT; r++) add_target(out, r, always);
     if (out->n) return true;
-    if (rank && !run_number(v, op, rank, "the CTA", &k)) return false;
-    if (k < 0 || k >= v->nranks) {
-        verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)k, v->nranks);
-        return false;
-    }
+    if (!run_rank(v, op, &rank)) return false;
     bool peer = o->op == IR_BLK_PEER || o->op == IR_BLK_REDUCE_PEER;
-    if (peer && k == v->now->rank) {
-        verify_refuse(v, E0618, op, "CTA %lld copies to itself through the cluster", (long long)k);
+    if (peer && rank == v->now->rank) {
+        verify_refuse(v, E0618, op, "CTA %u copies to itself through the cluster", rank);
         return false;
     }
-    add_target(out, (uint32_t)k, always);
+    add_target(out, rank, always);
     return true;
 }
 
@@ -396,14 +392,6 @@ void copy_step(Verifier *v, uint32_t op)
 
 /* ---- groups and fences ---- */
 
-static void commit(Verifier *v)
-{
-    Thread *t = v->now;
-    t->burst = 0;
-    vec_push(&v->run, &t->commits[TO_GROUP], (Commit){0});
-    t->done.commits[TO_GROUP]++;
-}
-
 static void wait_groups(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
@@ -425,13 +413,17 @@ static void fence(Verifier *v, uint32_t op)
     if (code == IR_FENCE_ASYNC && verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) fence = FENCE_GLOBAL;
     if (code == IR_FENCE_ACQREL) return;
     vec_push(&v->run, &v->now->fences[fence], e);
-    v->now->done.fences[fence]++;
 }
 
 void group_step(Verifier *v, uint32_t op)
 {
     if (!run_happens(v, op)) return;
-    if (v->ops[op]->op == IR_GRP_COMMIT) commit(v);
-    else if (v->ops[op]->op == IR_GRP_WAIT) wait_groups(v, op);
-    else fence(v, op);
+    if (v->ops[op]->op == IR_GRP_COMMIT) {
+        v->now->burst = 0;
+        vec_push(&v->run, &v->now->commits[TO_GROUP], (Commit){0});
+    } else if (v->ops[op]->op == IR_GRP_WAIT) {
+        wait_groups(v, op);
+    } else {
+        fence(v, op);
+    }
 }

@@ -37,7 +37,9 @@ EventId event_new(Verifier *v, uint32_t op)
     t->clock[t->id] = ++t->pos;
     uint32_t *clock = verify_clock_copy(v, t->clock);
     Event *e = vec_add(v->arena, &v->events);
-    *e = (Event){.thread = t->id, .pos = t->pos, .op = op, .clock = clock, .before = t->done};
+    *e = (Event){.thread = t->id, .pos = t->pos, .op = op, .clock = clock};
+    for (int i = 0; i < FENCES; i++) e->fences[i] = t->fences[i].n;
+    for (int i = 0; i < COMMITS; i++) e->commits[i] = t->commits[i].n;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
         if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
@@ -81,7 +83,7 @@ bool access_before(const Verifier *v, const Access *a, EventId b)
 EventId fence_before(const Verifier *v, EventId e, Fence fence)
 {
     const Event *at = &v->events.v[e - 1];
-    uint32_t n = at->before.fences[fence];
+    uint32_t n = at->fences[fence];
     return n ? v->threads.v[at->thread].fences[fence].v[n - 1] : 0;
 }
 
@@ -89,7 +91,7 @@ EventId fence_behind(const Verifier *v, EventId e, Fence fence)
 {
     const Event *at = &v->events.v[e - 1];
     const Thread *t = &v->threads.v[at->thread];
-    uint32_t n = at->before.fences[fence];
+    uint32_t n = at->fences[fence];
     return n < t->fences[fence].n ? t->fences[fence].v[n] : 0;
 }
 
@@ -101,7 +103,7 @@ static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor
     const Event *e = &v->events.v[start - 1];
     CommitKind to = tensor ? TO_BARRIER : TO_GROUP;
     const Thread *t = &v->threads.v[e->thread];
-    uint32_t n = e->before.commits[to];
+    uint32_t n = e->commits[to];
     return n < t->commits[to].n ? &t->commits[to].v[n] : NULL;
 }
 

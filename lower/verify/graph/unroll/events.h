@@ -29,16 +29,13 @@ typedef struct InLoop { /* an unrolled loop: its op, how many are around, itself
 /* Of what else a thread has a list. Fences; GLOBAL: async, of global memory; BEFORE, AFTER: tc.fence. Commits, to a bulk group or of the tensor core. */
 typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_GLOBAL, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence;
 typedef enum CommitKind { TO_GROUP, TO_BARRIER, COMMITS } CommitKind;
-typedef struct Done { /* how many */
-    uint32_t fences[FENCES], commits[COMMITS];
-} Done;
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;
     uint32_t *clock; /* by thread: the newest event that is not after this one */
     InLoop in, open; /* the innermost one; the innermost that is not passed in full in each run */
     uint32_t within; /* .. which turn of those inside of that */
-    Done before; /* what its thread had done */
+    uint32_t fences[FENCES], commits[COMMITS]; /* how many its thread had */
 } Event;
 typedef uint32_t EventId; /* 1-based; 0: none */
 

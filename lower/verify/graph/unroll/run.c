@@ -228,6 +228,16 @@ bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, in
     return false;
 }
 
+bool run_rank(Verifier *v, uint32_t op, uint32_t *rank)
+{
+    const IrArg *to = verify_arg(v, op, IRK_RANK);
+    int64_t k = v->now->rank;
+    if (to && !run_number(v, op, to, "the CTA", &k)) return false;
+    if (k < 0 || k >= v->nranks) verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)k, v->nranks);
+    *rank = (uint32_t)k;
+    return !v->failed;
+}
+
 Form run_guarded(Verifier *v, uint32_t op)
 {
     IrVal g = v->ops[op]->guard.pred;

@@ -159,8 +159,7 @@ void tensor_copy_step(Verifier *v, uint32_t op)
 {
     Form guard = run_guard(v, op);
     if (form_is(&v->f, guard, 0)) return;
-    for (uint32_t i = 0; i < v->now->depth; i++) {
-        if (!v->now->frames[i].burst || v->ops[v->now->frames[i].op]->op == IR_IF) continue;
+    if (burst_frame(v)) {
         verify_refuse(v, E0660, op, "turns of a loop begin this with nothing in between");
         return;
     }
@@ -190,7 +189,6 @@ void tensor_commit_step(Verifier *v, uint32_t op)
         if (phase[v->nranks] == NULL) phase[v->nranks] = phase[r];
     }
     vec_push(&v->run, &v->now->commits[TO_BARRIER], (Commit){.phase = phase});
-    v->now->done.commits[TO_BARRIER]++;
 }
 
 /* ---- allocation ---- */

@@ -50,7 +50,6 @@ typedef struct Thread {
     EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
     VEC(Sum) sums;
     VEC(Commit) commits[COMMITS];
-    Done done;                /* how many of these, and of its fences */
     uint32_t read, full;      /* so many groups have been waited for */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */

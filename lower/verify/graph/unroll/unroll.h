@@ -26,6 +26,7 @@ bool run_by_trip(const Verifier *v, const IrArg *arg);
 bool run_decided(Verifier *v, uint32_t op, const IrArg *arg, int64_t *k);
 /* The value if it is a number, in this run; otherwise refused, or again is set. */
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
+bool run_rank(Verifier *v, uint32_t op, uint32_t *rank); /* the CTA that the op names, or its own; so, too */
 /* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);
 /* Whether the op happens, which no condition may leave open: what follows would depend on it. */
@@ -114,6 +115,7 @@ void tensor_kernel_step(Verifier *v, uint32_t op);
 void check_tensor(Verifier *v); /* of a finished graph */
 
 /* ---- bursts.c ---- */
+const Frame *burst_frame(const Verifier *v); /* the innermost loop over copies that v->now is in; NULL: none */
 Site site_here(Verifier *v, uint32_t op, bool write);
 /* Of those bytes, from that event on, where the guard holds. */
 static inline Access access_new(uint32_t op, Bytes at, bool write, Form guard, EventId start)
