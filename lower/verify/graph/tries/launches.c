@@ -61,8 +61,9 @@ static int16_t clipped(int64_t x)
     return x < INT16_MIN ? INT16_MIN : x > INT16_MAX ? INT16_MAX : (int16_t)x;
 }
 
-static void widen(Between *x, Had turns, bool first)
+static void widen(Between *x, Had turns)
 {
+    bool first = !(x->how & (LESS | EQUAL | MORE));
     for (int i = 0; i < RATIOS; i++) {
         int64_t p = RATIO[i][0] * (int64_t)clipped(turns.a), q = RATIO[i][1] * (int64_t)clipped(turns.b);
         int16_t far = clipped(p - q);
@@ -78,11 +79,11 @@ static void note(Verifier *v, bool proved)
     roles_compare(v, proved);
     for (uint32_t i = 0; i < r->now.n; i++) {
         const Compared *c = &r->now.v[i];
-        const Count *of = &r->counts.v[c->a];
-        of->how[c->b] |= c->met;
+        Between *to = &r->counts.v[c->a].to[c->b];
+        to->how |= c->met;
         if (!proved || r->impossible) continue;
-        widen(&of->between[c->b], r->had.v[i], !(of->how[c->b] & (LESS | EQUAL | MORE)));
-        of->how[c->b] |= c->how;
+        widen(to, r->had.v[i]);
+        to->how |= c->how;
     }
 }
 
@@ -313,7 +314,7 @@ static bool look_into(Verifier *v, struct Launches *l, const Compared *c)
 
 static bool unseen(const struct Launches *l, const Compared *c)
 {
-    return !(l->roles->counts.v[c->a].how[c->b] & c->how);
+    return !(l->roles->counts.v[c->a].to[c->b].how & c->how);
 }
 
 /* The ratio at which they stay together in the runs; RATIOS: there is none, or too few turns show it. */
@@ -334,7 +335,7 @@ static int together(const Verifier *v, const Between *x)
  * farther ahead may be any number ahead. */
 static bool unseen_beyond(const Verifier *v, const struct Launches *l, Compared *c)
 {
-    const Between *x = &l->roles->counts.v[c->a].between[c->b];
+    const Between *x = &l->roles->counts.v[c->a].to[c->b];
     int ring = (int)v->ring, ratio = together(v, x);
     if (c->how == EQUAL || c->b + 1 == NO_TURNS) return unseen(l, c);
     if (ratio < RATIOS) {
@@ -353,7 +354,7 @@ bool launches_more(Verifier *v)
     l->checked.n = 0;
     for (uint32_t a = 0; a < l->roles->counts.n; a++) {
         for (uint32_t b = 0; b < a; b++) {
-            for (uint8_t how = LESS; how <= MORE && l->roles->counts.v[a].how[b] & MET; how = (uint8_t)(how * 2)) {
+            for (uint8_t how = LESS; how <= MORE && l->roles->counts.v[a].to[b].how & MET; how = (uint8_t)(how * 2)) {
                 Compared c = {a, b, how, MET, ONE_FOR_ONE, 0};
                 if (unseen_beyond(v, l, &c) && look_into(v, l, &c)) return true;
                 if (v->failed) return false;
@@ -431,10 +432,10 @@ void launches_demand(Verifier *v)
         const Compared *c = &l->checked.v[i];
         const Count *of = &l->roles->counts.v[c->a];
         Lx a = given(l, keep, &mf->lx, of->lx), b = given(l, keep, &mf->lx, l->roles->counts.v[c->b].lx);
-        if (RATIO[c->ratio][0] > 1) a = lx_op(keep, &mf->lx, LX_MUL, a, lx_const(keep, &mf->lx, RATIO[c->ratio][0]));
-        if (RATIO[c->ratio][1] > 1) b = lx_op(keep, &mf->lx, LX_MUL, b, lx_const(keep, &mf->lx, RATIO[c->ratio][1]));
-        if (c->by && c->how == LESS) a = lx_op(keep, &mf->lx, LX_ADD, a, lx_const(keep, &mf->lx, c->by));
-        if (c->by && c->how == MORE) b = lx_op(keep, &mf->lx, LX_ADD, b, lx_const(keep, &mf->lx, c->by));
+        a = lx_op(keep, &mf->lx, LX_MUL, a, lx_const(keep, &mf->lx, RATIO[c->ratio][0]));
+        b = lx_op(keep, &mf->lx, LX_MUL, b, lx_const(keep, &mf->lx, RATIO[c->ratio][1]));
+        Lx *less = c->how == LESS ? &a : &b;
+        *less = lx_op(keep, &mf->lx, LX_ADD, *less, lx_const(keep, &mf->lx, c->by));
         Lx cond = c->how == LESS ? lx_op(keep, &mf->lx, LX_LE, b, a) : lx_op(keep, &mf->lx, c->how == MORE ? LX_LE : LX_NE, a, b);
         Lx met = of->met ? given(l, keep, &mf->lx, of->met) : 0;
         if (met) cond = lx_op(keep, &mf->lx, LX_LOR, cond, lx_op(keep, &mf->lx, LX_LE, met, lx_const(keep, &mf->lx, 0)));

@@ -134,7 +134,6 @@ static Roles *prepare(Verifier *v)
 
 void roles_begin(Verifier *v)
 {
-    if (v->few) return;
     if (v->roles == NULL) v->roles = prepare(v);
     v->roles->marks.n = 0;
     v->roles->impossible = false;
@@ -195,10 +194,11 @@ static int by_turn(const void *a, const void *b)
 }
 
 /* The count, + 1. before: the role's up to there; 0: none. */
-static uint32_t count_of(Verifier *v, Roles *r, uint32_t before, uint32_t op, Form turns, Lx lx, int64_t times)
+static uint32_t count_of(Verifier *v, Roles *r, uint32_t before, uint32_t op, Form turns, int64_t times)
 {
-    Lx met = r->loops[op].met;
+    Lx met = r->loops[op].met, lx = r->loops[op].turns;
     Form x = form_add(&v->f, before ? r->counts.v[before - 1].x : form_const(&v->f, 0), times, turns);
+    int64_t k;
     if (x == 0) return 0;
     while (r->count_of.n <= x) vec_push(v->arena, &r->count_of, 0);
     if (r->count_of.v[x]) {
@@ -206,33 +206,21 @@ static uint32_t count_of(Verifier *v, Roles *r, uint32_t before, uint32_t op, Fo
         if (c->met != met) c->met = 0;
         return r->count_of.v[x];
     }
+    if (form_is_const(&v->f, turns, &k)) lx = lx_const(v->arena, &r->pool, k);
     if (lx) lx = lx_op(v->arena, &r->pool, LX_MUL, lx, lx_const(v->arena, &r->pool, times));
     if (before && lx) lx = r->counts.v[before - 1].lx ? lx_op(v->arena, &r->pool, LX_ADD, r->counts.v[before - 1].lx, lx) : 0;
     bool several = times != 1 || (before && r->counts.v[before - 1].several);
-    Count c = {.x = x, .lx = lx, .met = met, .op = op, .several = several, .how = arena_array(v->arena, uint8_t, r->counts.n + 1)};
-    c.between = arena_array(v->arena, Between, r->counts.n + 1);
+    Count c = {.x = x, .lx = lx, .met = met, .op = op, .several = several, .to = arena_array(v->arena, Between, r->counts.n + 1)};
     vec_push(v->arena, &r->counts, c);
     return r->count_of.v[x] = r->counts.n;
 }
 
 /* Behind `before`, which is known unless it is the first one: times in each of so many turns. */
-static Counted counted(Verifier *v, Roles *r, Counted before, uint32_t op, Form turns, Lx lx, int64_t number, int64_t times)
+static Counted counted(Verifier *v, Roles *r, Counted before, uint32_t op, Form turns, int64_t number, int64_t times)
 {
     int64_t sum;
     if (!mul_s64(number, times, &sum) || !add_s64(before.turns, sum, &sum)) return (Counted){0};
-    return (Counted){count_of(v, r, before.count, op, turns, lx, times), sum};
-}
-
-static Counted turns_added(Verifier *v, Roles *r, Counted before, const Mark *m, int64_t times)
-{
-    return counted(v, r, before, m->op, m->turns, r->loops[m->op].turns, m->number, times);
-}
-
-static Counted number_added(Verifier *v, Roles *r, Counted before, uint32_t op, int64_t number, int64_t times)
-{
-    Form turns = form_const(&v->f, number);
-    Lx lx = lx_const(v->arena, &r->pool, number);
-    return counted(v, r, before, op, turns, lx, number, times);
+    return (Counted){count_of(v, r, before.count, op, turns, times), sum};
 }
 
 static void compare_two(Verifier *v, Roles *r, Counted x, Counted y, uint8_t met)
@@ -248,12 +236,6 @@ static void compare_two(Verifier *v, Roles *r, Counted x, Counted y, uint8_t met
     vec_push(v->arena, &r->had, ((Had){x.turns, y.turns}));
 }
 
-/* Without those before it: what one loop begins the next one goes on with. */
-static Counted turns_alone(Verifier *v, Roles *r, const Mark *m)
-{
-    return turns_added(v, r, (Counted){0}, m, m->times);
-}
-
 static bool counted_alike(const Roles *r, const Passed *p, const Passed *q)
 {
     bool alike = p->n == q->n;
@@ -264,12 +246,14 @@ static bool counted_alike(const Roles *r, const Passed *p, const Passed *q)
 static void add_passed(Verifier *v, Roles *r, uint32_t first, uint32_t end)
 {
     Passed p = {r->counted.n, 0};
-    Counted now = {0};
+    Counted now = {0}, before = {0};
     bool known = false;
     for (uint32_t i = first; i < end; i++, p.n++) {
         const Mark *m = &r->marks.v[i];
-        if (i > first) compare_two(v, r, turns_alone(v, r, m - 1), turns_alone(v, r, m), 0);
-        now = i > first && now.count == 0 ? now : turns_added(v, r, now, m, m->times);
+        Counted alone = counted(v, r, (Counted){0}, m->op, m->turns, m->number, m->times);
+        if (i > first) compare_two(v, r, before, alone, 0); /* what one loop begins the next one goes on with */
+        before = alone;
+        now = i > first && now.count == 0 ? now : counted(v, r, now, m->op, m->turns, m->number, m->times);
         vec_push(v->arena, &r->counted, now);
     }
     for (uint32_t i = 0; i < r->passed.n && !known; i++) known = counted_alike(r, &r->passed.v[i], &p);
@@ -301,11 +285,12 @@ static Counted find_whole(Verifier *v, Roles *r, Mark *marks, const Mark *end)
     uint32_t role = 1 + v->threads.v[marks->thread].role;
     int64_t plain = most_of(v, r->plain[(size_t)role * v->k->bars.n + marks->bar]);
     int64_t begun[FRAMES + 1] = {0}, before[FRAMES + 1] = {0};
-    Counted all = plain ? number_added(v, r, (Counted){0}, marks->op, plain, 1) : (Counted){0};
+    Counted all = plain ? counted(v, r, (Counted){0}, marks->op, form_const(&v->f, plain), plain, 1) : (Counted){0};
     bool known = plain == 0 || all.count;
     for (Mark *m = marks; m < end; m++) {
         m->pass = before[m->depth] + m->turn;
-        if (m->uses && known) all = around(v, m, end) ? number_added(v, r, all, m->op, m->number, m->uses) : turns_added(v, r, all, m, m->uses);
+        Form turns = around(v, m, end) ? form_const(&v->f, m->number) : m->turns;
+        if (m->uses && known) all = counted(v, r, all, m->op, turns, m->number, m->uses);
         known = known && (m->uses == 0 || all.count);
         if (!loop_own_count(v, m->op) || m->depth == FRAMES) continue;
         before[m->depth + 1] = begun[m->depth];

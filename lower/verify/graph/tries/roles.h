@@ -8,8 +8,9 @@ enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
 enum { NO_TURNS = 1 /* that count, + 1 */ };
 
 enum { ONE_FOR_ONE, RATIO_A = 11 /* that and the last one: one of the counts alone */, RATIO_B, RATIOS }; /* launches.c */
-typedef struct Between { /* by ratio p : q, p * a - q * b of two counts: the least and the most */
-    int16_t least[RATIOS], most[RATIOS];
+typedef struct Between { /* of two counts */
+    uint8_t how; /* LESS .. where the first one was less, in runs that are proved */
+    int16_t least[RATIOS], most[RATIOS]; /* in those, by ratio p : q: of p * a - q * b */
 } Between;
 typedef struct Count { /* how often a role's loops use a barrier, from the first one up to `op`, in one turn of the loops around */
     Form x;
@@ -17,8 +18,7 @@ typedef struct Count { /* how often a role's loops use a barrier, from the first
     Lx met; /* of the loop */
     uint32_t op; /* nops: it is the first one, no turns */
     bool several; /* uses in a turn */
-    uint8_t *how; /* by count before this one: LESS .. where this one was less, in runs that are proved */
-    Between *between; /* .. in those that are proved */
+    Between *to; /* by count before this one */
 } Count;
 enum { WAITS, ARRIVALS, FAR /* arrivals, at one CTA each */, USES };
 typedef struct Uses { /* of a barrier, in a turn of a loop */

@@ -188,16 +188,6 @@ static void at_end(Verifier *v)
     if (t->sums.n) burst_flush(v);
 }
 
-/* A condition that is one atom, or its contrary. */
-static bool plain(const Verifier *v, Form x, uint32_t *atom, bool *truth)
-{
-    const FormData *d = form_data(&v->f, x);
-    if (d->n != 1 || !(d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1)) return false;
-    *atom = d->t[0].atom;
-    *truth = d->k == 0;
-    return true;
-}
-
 /* A repeat is left where its condition holds; where that is not known, in the turn that was chosen to be the last one, and then it is, in
  * other roles, too. */
 static void step_break(Verifier *v, uint32_t op, const Body *b)
@@ -206,9 +196,9 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
     const Frame *fr = &t->frames[t->depth - 1];
     Form x = run_value(v, ir_find(v->ops[op], IRK_COND));
     int64_t k;
-    uint32_t atom;
-    bool truth, known = form_is_const(&v->f, x, &k), last = known ? k != 0 : fr->at >= fr->past;
-    if (!known && plain(v, x, &atom, &truth)) vec_push(v->arena, &v->f.known, ((Known){atom, truth == last}));
+    Known is;
+    bool known = form_is_const(&v->f, x, &k), last = known ? k != 0 : fr->at >= fr->past;
+    if (!known && form_is_pred(&v->f, x, &is)) vec_push(v->arena, &v->f.known, ((Known){is.atom, is.value == last}));
     if (!last && fr->at > fr->past) verify_refuse(v, E0660, op, "this loop goes on for longer than elsewhere");
     if (!last) return;
     t->depth--;

@@ -365,6 +365,14 @@ static Form with(Forms *f, Form x, uint32_t atom, bool value)
     return x;
 }
 
+bool form_is_pred(const Forms *f, Form x, Known *is)
+{
+    const FormData *d = form_data(f, x);
+    bool plain = d->n == 1 && (d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1);
+    if (plain) *is = (Known){d->t[0].atom, d->k == 0};
+    return plain;
+}
+
 static void assume_atom(Forms *f, uint32_t atom, bool value)
 {
     while (value && atom_data(f, atom)->kind == ATOM_PROD) {
@@ -407,11 +415,9 @@ static void assume_parts(Forms *f, Form pred)
 
 void form_assume(Forms *f, Form pred)
 {
-    if (pred == 0) return;
-    const FormData *d = form_data(f, pred);
-    bool plain = d->n == 1 && (d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1);
-    if (plain) assume_atom(f, d->t[0].atom, d->k == 0);
-    else if (d->n > 1) assume_parts(f, pred);
+    Known is;
+    if (pred && form_is_pred(f, pred, &is)) assume_atom(f, is.atom, is.value);
+    else if (pred && form_data(f, pred)->n > 1) assume_parts(f, pred);
 }
 
 Form form_where_positive(Forms *f, Form x, Form y)

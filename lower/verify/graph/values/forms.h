@@ -134,6 +134,7 @@ static inline Form form_simplify(Forms *f, Form x)
 Form form_pred(Forms *f, FormAtomKind kind, uint32_t sub, Form a, Form b); /* an atom; b 0: none */
 Form form_positive(Forms *f, Form x); /* the pred x > 0 */
 Form form_zero(Forms *f, Form x);     /* the pred x == 0 */
+bool form_is_pred(const Forms *f, Form x, Known *is); /* x is one pred atom, or its contrary: what holds where x does */
 /* Where pred holds, these atoms have these values: adds to known and facts. */
 void form_assume(Forms *f, Form pred);
 /* Whether x >= 0 is certain. */
