@@ -46,11 +46,7 @@ typedef struct Inside { /* the values that a block defines, and the variables th
 } Inside;
 typedef struct Body {
     const IrRole *role;
-    uint32_t base;     /* ops are numbered through all bodies: this one's first */
-    uint32_t *partner; /* by op that opens a block: its else or end; by those: what they close */
-    uint8_t *block;    /* by op that opens a block */
-    uint32_t *around;  /* by op: what opens the block that it stands in, + 1; 0: it is in none */
-    uint32_t *next;    /* by op: itself, or the first behind it that is not worked out when needed */
+    uint32_t first, end; /* ops are numbered through all bodies */
 } Body;
 
 typedef struct Dependence { /* of the certificate */
@@ -82,6 +78,10 @@ typedef struct Verifier {
     Forms f;
     VEC(Body) bodies; /* init, roles, exit */
     const IrOp **ops; /* by number */
+    uint32_t *partner; /* by op that opens a block: its else or end; by end: what it closes */
+    uint32_t *around;  /* by op: what opens the block that it stands in, + 1; 0: it is in none */
+    uint32_t *next;    /* by op: itself, or the first behind it that is not worked out when needed */
+    uint8_t *block;    /* by op that opens a block */
     uint8_t *group;       /* by number: IrGroup */
     Operands *operands;   /* by number */
     uint32_t *given_by;   /* by variable: the last op that gives it a value, + 1 */

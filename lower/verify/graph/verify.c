@@ -17,16 +17,15 @@ enum { BUDGET = 32000000, BUDGET_OP = 60000, RUNS_MAX = 4000, RUNS_FEW = 60, RAN
 const Body *verify_body(const Verifier *v, uint32_t op)
 {
     uint32_t i = 0;
-    while (i + 1 < v->bodies.n && v->bodies.v[i + 1].base <= op) i++;
+    while (i + 1 < v->bodies.n && v->bodies.v[i + 1].first <= op) i++;
     return &v->bodies.v[i];
 }
 
 uint32_t verify_around(const Verifier *v, uint32_t op)
 {
-    const Body *b = verify_body(v, op);
-    uint32_t at = b->around[op - b->base];
-    while (at && !loop_own_count(v, b->base + at - 1)) at = b->around[at - 1];
-    return at ? b->base + at - 1 : v->nops;
+    uint32_t at = v->around[op];
+    while (at && !loop_own_count(v, at - 1)) at = v->around[at - 1];
+    return at ? at - 1 : v->nops;
 }
 
 /* The op, or where the compiler has added it the next one that has a statement, or one before it; NULL: there is none. */
@@ -34,11 +33,10 @@ static const IrOp *placed(const Verifier *v, uint32_t op)
 {
     if (op >= v->nops) return NULL;
     const Body *b = verify_body(v, op);
-    uint32_t at = op - b->base;
-    for (uint32_t i = at; i < b->role->ops.n; i++)
-        if (b->role->ops.v[i].span.hi) return &b->role->ops.v[i];
-    for (uint32_t i = at; i-- > 0;)
-        if (b->role->ops.v[i].span.hi) return &b->role->ops.v[i];
+    for (uint32_t i = op; i < b->end; i++)
+        if (v->ops[i]->span.hi) return v->ops[i];
+    for (uint32_t i = op; i-- > b->first;)
+        if (v->ops[i]->span.hi) return v->ops[i];
     return NULL;
 }
 
@@ -122,7 +120,7 @@ static void report_held(Verifier *v)
 
 void verify_spent(Verifier *v)
 {
-    verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
+    verify_refuse(v, E0660, v->now ? v->now->pc : v->nops,
                   "the kernel has too many loops in loops, or too long ones, to be proved");
 }
 
@@ -146,7 +144,7 @@ const char *verify_line(Verifier *v, uint32_t op)
     Span s = v->ops[op]->span;
     const char *path;
     uint32_t line, col;
-    if (s.hi == 0 || v->diags->sources == NULL) return arena_printf(v->arena, "op %u", op - verify_body(v, op)->base);
+    if (s.hi == 0 || v->diags->sources == NULL) return arena_printf(v->arena, "op %u", op - verify_body(v, op)->first);
     source_place(v->diags->sources, s.lo, &path, &line, &col);
     return arena_printf(v->arena, "line %u", line);
 }
@@ -191,10 +189,9 @@ void verify_proved(Verifier *v, const char *fmt, ...)
 /* How many loops with synchronisation its role has before this one. */
 static uint32_t loops_before(const Verifier *v, uint32_t loop)
 {
-    const Body *b = verify_body(v, loop);
     uint32_t n = 0;
-    for (uint32_t i = b->base; i < loop; i++)
-        n += (v->ops[i]->op == IR_LOOP || v->ops[i]->op == IR_REPEAT) && b->block[i - b->base] & BLOCK_EVENTS;
+    for (uint32_t i = verify_body(v, loop)->first; i < loop; i++)
+        n += (v->ops[i]->op == IR_LOOP || v->ops[i]->op == IR_REPEAT) && v->block[i] & BLOCK_EVENTS;
     return n;
 }
 
@@ -249,11 +246,7 @@ static void number_ops(Verifier *v)
 {
     for (uint32_t i = 0; i < ir_bodies(v->k); i++) {
         const IrRole *r = ir_body(v->k, i);
-        Body *b = vec_add(v->arena, &v->bodies);
-        *b = (Body){.role = r, .base = v->nops};
-        b->partner = arena_array(v->arena, uint32_t, r->ops.n);
-        b->block = arena_array(v->arena, uint8_t, r->ops.n);
-        b->around = arena_array(v->arena, uint32_t, r->ops.n);
+        vec_push(v->arena, &v->bodies, ((Body){r, v->nops, v->nops + r->ops.n}));
         v->nops += r->ops.n;
     }
     v->ops = arena_array(v->arena, const IrOp *, v->nops);
@@ -261,9 +254,9 @@ static void number_ops(Verifier *v)
     v->def = arena_array(v->arena, uint32_t, v->nvalues);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         const Body *b = &v->bodies.v[i];
-        for (uint32_t j = 0; j < b->role->ops.n; j++) {
-            v->ops[b->base + j] = &b->role->ops.v[j];
-            if (b->role->ops.v[j].dst) v->def[b->role->ops.v[j].dst - 1] = b->base + j;
+        for (uint32_t j = b->first; j < b->end; j++) {
+            v->ops[j] = &b->role->ops.v[j - b->first];
+            if (v->ops[j]->dst) v->def[v->ops[j]->dst - 1] = j;
         }
     }
 }
@@ -287,19 +280,16 @@ static void find_operands(Verifier *v)
     v->operands = arena_array(v->arena, Operands, v->nops);
     v->given_by = arena_array(v->arena, uint32_t, v->k->vars.n);
     v->inside = arena_array(v->arena, Inside, v->nops);
+    v->next = arena_array(v->arena, uint32_t, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
     uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues + v->k->vars.n);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
-        Body *b = &v->bodies.v[i];
-        uint32_t n = b->role->ops.n;
-        b->next = arena_array(v->arena, uint32_t, n + 1);
-        b->next[n] = n;
-        for (uint32_t j = n; j-- > 0;) {
-            const IrOp *op = &b->role->ops.v[j];
-            find_args(v, b->base + j);
-            b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
-            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j, in);
+        uint32_t next = v->bodies.v[i].end;
+        for (uint32_t j = next; j-- > v->bodies.v[i].first;) {
+            find_args(v, j);
+            v->next[j] = next = v->operands[j].pure ? next : j;
+            if (ir_opens_block((IrOpcode)v->ops[j]->op)) inside_find(v, j, in);
         }
     }
 }
@@ -367,7 +357,7 @@ static void prepare(Verifier *v)
     number_ops(v);
     v->budget = budget_of(v);
     v->deepest = 1;
-    for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
+    blocks_match(v);
     find_operands(v);
     constants_find(v);
     run_prepare(v);

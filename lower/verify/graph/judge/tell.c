@@ -55,7 +55,7 @@ static const char *bar_text(Verifier *v, uint32_t bar)
 static uint32_t use_of(const Verifier *v, uint32_t role, uint32_t bar, bool waits)
 {
     const Body *b = &v->bodies.v[1 + role];
-    for (uint32_t i = b->base; i < b->base + b->role->ops.n; i++) {
+    for (uint32_t i = b->first; i < b->end; i++) {
         bool wait = v->ops[i]->op == IR_BAR_WAIT && verify_arg(v, i, IRK_BAR)->id == bar;
         if (waits ? wait : verify_counts(v, i, bar)) return i;
     }
@@ -84,11 +84,9 @@ void tell_unwaited(Verifier *v, Diag *g)
 static uint32_t last_use(const Verifier *v, uint32_t role, uint32_t buf)
 {
     const Body *b = &v->bodies.v[1 + role];
-    for (uint32_t i = b->role->ops.n; i-- > 0;) {
-        const IrOp *op = &b->role->ops.v[i];
-        for (uint32_t j = 0; j < op->nargs; j++)
-            if (op->args[j].kind == IRA_BUF && op->args[j].id == buf) return b->base + i;
-    }
+    for (uint32_t i = b->end; i-- > b->first;)
+        for (uint32_t j = 0; j < v->ops[i]->nargs; j++)
+            if (v->ops[i]->args[j].kind == IRA_BUF && v->ops[i]->args[j].id == buf) return i;
     return UINT32_MAX;
 }
 
@@ -382,11 +380,9 @@ void tell_in_flight(Verifier *v, Diag *g, const Access *a)
 /* The buffer that the role uses next after the wait; UINT32_MAX: none. */
 static uint32_t guarded_by(const Verifier *v, uint32_t wait)
 {
-    const Body *b = verify_body(v, wait);
-    for (uint32_t i = wait - b->base + 1; i < b->role->ops.n; i++) {
-        const IrOp *op = &b->role->ops.v[i];
-        const IrArg *x = ir_find(op, IRK_DST);
-        if (x == NULL || x->kind != IRA_BUF) x = ir_find(op, IRK_SRC);
+    for (uint32_t i = wait + 1, end = verify_body(v, wait)->end; i < end; i++) {
+        const IrArg *x = verify_arg(v, i, IRK_DST);
+        if (x == NULL || x->kind != IRA_BUF) x = verify_arg(v, i, IRK_SRC);
         if (x && x->kind == IRA_BUF) return x->id;
     }
     return UINT32_MAX;

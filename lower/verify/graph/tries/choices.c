@@ -66,7 +66,7 @@ static void limit(Verifier *v, int64_t k)
 {
     if (k < 1 || k >= INT32_MAX || v->again || among(v->limits.v, v->limits.n, k)) return;
     if (k > LIMIT_MAX) {
-        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
+        verify_refuse(v, E0660, v->now->pc, "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k, LIMIT_MAX);
         return;
     }
     vec_push(v->arena, &v->limits, k);

@@ -35,8 +35,7 @@ void constants_find(Verifier *v)
 {
     v->is_long = arena_array(v->arena, bool, v->nops + 1);
     for (uint32_t i = 0; i < v->nops && !v->in_full; i++) {
-        const Body *b = verify_body(v, i);
-        v->is_long[i] = is_long(v->ops[i]) && b->block[i - b->base] & BLOCK_EVENTS;
+        v->is_long[i] = is_long(v->ops[i]) && v->block[i] & BLOCK_EVENTS;
         if (v->is_long[i]) constants_end(v, i);
     }
 }

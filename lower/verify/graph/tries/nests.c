@@ -70,9 +70,9 @@ static void has_operands(const Verifier *v, Nests *n, const IrOp *op)
     if (op->guard.pred) has_value(v, n, op->guard.pred);
 }
 
-static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
+static void has_op(const Verifier *v, Nests *n, const Body *b, uint32_t at)
 {
-    uint32_t at = b->base + (uint32_t)(op - b->role->ops.v);
+    const IrOp *op = v->ops[at];
     has_operands(v, n, op);
     if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
     if (v->is_long[at]) has(n, n->shared + SHARED_LONG);
@@ -86,11 +86,10 @@ static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
 }
 
 /* The op behind the item that begins at op i. */
-static uint32_t item_end(const Body *b, uint32_t i)
+static uint32_t item_end(const Verifier *v, uint32_t i)
 {
-    const IrOp *ops = b->role->ops.v;
-    if (!ir_opens_block((IrOpcode)ops[i].op)) return i + 1;
-    for (i = b->partner[i]; ops[i].op == IR_ELSE;) i = b->partner[i];
+    if (!ir_opens_block((IrOpcode)v->ops[i]->op)) return i + 1;
+    for (i = v->partner[i]; v->ops[i]->op == IR_ELSE;) i = v->partner[i];
     return i + 1;
 }
 
@@ -111,11 +110,11 @@ static void mark_counts(const Verifier *v, Nests *n)
 
 static void find_item(Verifier *v, Nests *n, const Body *b, uint32_t from, uint32_t end, uint32_t *nest)
 {
-    n->item = n->first + b->base + from;
-    if (end == from + 1 && run_pure(&b->role->ops.v[from])) return; /* counts where it is used */
+    n->item = n->first + from;
+    if (end == from + 1 && v->operands[from].pure) return; /* counts where it is used */
     for (uint32_t i = from; i < end; i++) {
-        has_op(v, n, b, &b->role->ops.v[i]);
-        nest[b->base + i] = n->item;
+        has_op(v, n, b, i);
+        nest[i] = n->item;
     }
 }
 
@@ -131,7 +130,7 @@ static void unite_unordered(const Verifier *v, Nests *n, const uint32_t *nest)
     uint32_t *to = arena_array(v->arena, uint32_t, n->first + v->nops), *from = arena_array(v->arena, uint32_t, n->first + v->nops); /* by nest: how many */
     uint32_t count = 0, last = 0;
     for (uint32_t i = 1; i + 1 < v->bodies.n; i++, last = 0) { /* of roles */
-        for (uint32_t j = v->bodies.v[i].base, end = j + v->bodies.v[i].role->ops.n; j < end; j++) {
+        for (uint32_t j = v->bodies.v[i].first; j < v->bodies.v[i].end; j++) {
             if (nest[j] == 0 || v->group[j] == IRG_SCALAR || v->group[j] == IRG_CONTROL) continue;
             if (last && last != nest[j]) steps[count++] = (Step){last, nest[j]}, from[last]++, to[nest[j]]++;
             last = nest[j];
@@ -155,7 +154,7 @@ static void find_items(Verifier *v, Nests *n, uint32_t *nest)
     for (uint32_t i = 0; i < n->first + v->nops; i++) n->parent[i] = i;
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         const Body *b = &v->bodies.v[i];
-        for (uint32_t j = 0, end; j < b->role->ops.n; j = end) find_item(v, n, b, j, end = item_end(b, j), nest);
+        for (uint32_t j = b->first, end; j < b->end; j = end) find_item(v, n, b, j, end = item_end(v, j), nest);
     }
     for (uint32_t i = 0; i < v->nops; i++)
         if (nest[i]) nest[i] = verify_root(n->parent, nest[i]);
@@ -202,9 +201,8 @@ bool nests_own(const Verifier *v, Form of)
 /* How many loops of a number of turns that is chosen it is within, itself too; 0: it is none. */
 static uint32_t depth_of(const Verifier *v, uint32_t loop)
 {
-    const Body *b = verify_body(v, loop);
     uint32_t depth = 0;
-    if (!(b->block[loop - b->base] & BLOCK_EVENTS)) return 0;
+    if (!(v->block[loop] & BLOCK_EVENTS)) return 0;
     for (; loop < v->nops; loop = verify_around(v, loop)) depth++;
     return depth;
 }

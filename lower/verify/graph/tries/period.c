@@ -166,9 +166,9 @@ static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *b
     const IrOp *get = verify_def(v, old);
     if (get == NULL || get->op != IR_GET || ir_find(get, IRK_VAR)->id != var) return false;
     const Body *b = verify_body(v, at);
-    uint32_t end = b->base + b->role->ops.n, wait = at + 1;
-    while (wait < end && v->group[wait] == IRG_SCALAR && v->ops[wait]->op != IR_SET) wait++;
-    if (wait >= end || v->ops[wait]->op != IR_BAR_WAIT || v->ops[wait]->guard.pred != set->guard.pred) return false;
+    uint32_t wait = at + 1;
+    while (wait < b->end && v->group[wait] == IRG_SCALAR && v->ops[wait]->op != IR_SET) wait++;
+    if (wait >= b->end || v->ops[wait]->op != IR_BAR_WAIT || v->ops[wait]->guard.pred != set->guard.pred) return false;
     for (uint32_t i = v->def[old->id - 1]; i < at; i++)
         if (v->group[i] != IRG_SCALAR || v->ops[i]->op == IR_SET) return false;
     const IrArg *of = ir_find(v->ops[wait], IRK_BAR), *slot = ir_part(v->ops[wait], of, IRK_SLOT);
@@ -230,13 +230,9 @@ void period_prepare(Verifier *v)
     find_circles(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP) continue;
-        const Body *b = verify_body(v, i);
-        for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
-            const IrOp *op = &b->role->ops.v[j];
-            uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
-            if (op->op == IR_SET && p->relevant[var] && !v->parity[var]) p->sets[i] |= p->circle[var];
-            if (loop_own_count(v, b->base + j) && !p->within[b->base + j])
-                j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
+        for (uint32_t j = i + 1; j < v->partner[i]; j++) {
+            if (v->ops[j]->op == IR_SET) p->sets[i] |= p->circle[v->operands[j].var];
+            if (loop_own_count(v, j) && !p->within[j]) j = v->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
@@ -245,9 +241,8 @@ void period_prepare(Verifier *v)
 /* Sums over the turns that neither slots nor parities are made from stand for any value: longer loops reach more. */
 static void forget_sums(Verifier *v, uint32_t loop)
 {
-    const Body *b = verify_body(v, loop);
     if (!v->chosen[loop]) return;
-    for (uint32_t i = loop + 1; i < b->base + b->partner[loop - b->base]; i++) {
+    for (uint32_t i = loop + 1; i < v->partner[loop]; i++) {
         uint32_t var = v->operands[i].var;
         int64_t k;
         if (v->ops[i]->op != IR_SET || v->period->relevant[var]) continue;

@@ -33,18 +33,18 @@ static const Lx *expressions(Verifier *v, LxPool *p)
     return made;
 }
 
-static uint32_t loop_around(const Verifier *v, const Body *b, uint32_t op)
+static uint32_t loop_around(const Verifier *v, uint32_t op)
 {
-    uint32_t at = b->around[op - b->base];
-    while (at && v->ops[b->base + at - 1]->op == IR_IF) at = b->around[at - 1];
-    return at ? b->base + at - 1 : v->nops;
+    uint32_t at = v->around[op];
+    while (at && v->ops[at - 1]->op == IR_IF) at = v->around[at - 1];
+    return at ? at - 1 : v->nops;
 }
 
 /* How often a turn of the loop comes to the op; 0: that is up to a loop inside. */
-static int64_t times_in_turn(const Verifier *v, const Body *b, uint32_t loop, uint32_t op)
+static int64_t times_in_turn(const Verifier *v, uint32_t loop, uint32_t op)
 {
     int64_t times = 1, turns;
-    for (uint32_t at = loop_around(v, b, op); at != loop; at = loop_around(v, b, at)) {
+    for (uint32_t at = loop_around(v, op); at != loop; at = loop_around(v, at)) {
         bool fixed = v->ops[at]->op == IR_LOOP && loop_fixed(v, at) && sub_s64(v->operands[at].b->imm, v->operands[at].a->imm, &turns);
         if (!fixed || !mul_s64(times, turns > 0 ? turns : 0, &times) || times > INT32_MAX) return 0;
     }
@@ -76,11 +76,10 @@ static void find_plain(Verifier *v, Roles *r)
 {
     r->plain = arena_alloc(v->arena, arena_bytes((size_t)v->bodies.n * v->k->bars.n + 1, sizeof *r->plain));
     for (uint32_t i = 0; i < v->bodies.n; i++) {
-        const Body *b = &v->bodies.v[i];
-        for (uint32_t at = b->base; at < b->base + b->role->ops.n; at++) {
+        for (uint32_t at = v->bodies.v[i].first; at < v->bodies.v[i].end; at++) {
             const IrArg *bar = verify_arg(v, at, IRK_BAR);
             int how = bar ? how_used(v, at) : USES;
-            if (how != USES && loop_around(v, b, at) == v->nops) r->plain[(size_t)i * v->k->bars.n + bar->id][how]++;
+            if (how != USES && loop_around(v, at) == v->nops) r->plain[(size_t)i * v->k->bars.n + bar->id][how]++;
         }
     }
 }
@@ -89,11 +88,10 @@ static void find_loops(Verifier *v, Roles *r)
 {
     uint32_t *use = arena_array(v->arena, uint32_t, v->k->bars.n + 1);
     for (uint32_t loop = 0; loop < v->nops; loop++) {
-        const Body *b = verify_body(v, loop);
-        if (v->ops[loop]->op != IR_LOOP || !(b->block[loop - b->base] & BLOCK_EVENTS)) continue;
+        if (v->ops[loop]->op != IR_LOOP || !(v->block[loop] & BLOCK_EVENTS)) continue;
         Loop *now = &r->loops[loop];
         uint32_t first = now->first = r->uses.n;
-        for (uint32_t at = loop; at < b->base + b->partner[loop - b->base]; at++) {
+        for (uint32_t at = loop; at < v->partner[loop]; at++) {
             const IrArg *bar = verify_arg(v, at, IRK_BAR);
             if (bar == NULL) continue;
             if (use[bar->id] <= first) {
@@ -103,8 +101,8 @@ static void find_loops(Verifier *v, Roles *r)
             int how = how_used(v, at);
             if (how == USES) continue;
             Uses *u = &r->uses.v[use[bar->id] - 1];
-            u->own[how] += loop_around(v, b, at) == loop;
-            u->all[how] += times_in_turn(v, b, loop, at);
+            u->own[how] += loop_around(v, at) == loop;
+            u->all[how] += times_in_turn(v, loop, at);
         }
         now->end = r->uses.n;
         now->turns = turns_of_loop(v, r, loop);

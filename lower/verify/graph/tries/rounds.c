@@ -275,11 +275,10 @@ static void number_bits(Verifier *v)
 {
     uint32_t loops = 0, vars = 0;
     for (uint32_t i = 0; i < v->nops; i++) {
-        const Body *b = verify_body(v, i);
         if (!loop_own_count(v, i)) continue;
         vec_push(v->arena, &v->own, i);
         v->loop_bit[i] = UINT64_C(1) << (loops < BITS - 1 ? loops++ : loops);
-        if (b->block[i - b->base] & BLOCK_EVENTS) v->turning |= v->loop_bit[i];
+        if (v->block[i] & BLOCK_EVENTS) v->turning |= v->loop_bit[i];
     }
     for (uint32_t i = 0; i < v->k->vars.n; i++)
         if (v->cone_of_variable[i] & (CONE_SYNC | CONE_PLACE))

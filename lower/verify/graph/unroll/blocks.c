@@ -70,7 +70,7 @@ static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
     return true;
 }
 
-static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
+static void enter_loop(Verifier *v, uint32_t op)
 {
     const IrOp *o = v->ops[op];
     bool lanes = o->op == IR_LANES;
@@ -83,7 +83,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         return;
     }
     forget_values(v, op);
-    if (!(b->block[at] & BLOCK_EVENTS)) {
+    if (!(v->block[op] & BLOCK_EVENTS)) {
         burst_enter(v, op, lo, hi);
         return;
     }
@@ -93,7 +93,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     if (v->again) return;
     uint32_t pass = v->now->times[op]++;
     if (turns == 0) {
-        v->now->pc = b->partner[at];
+        v->now->pc = v->partner[op];
         return;
     }
     Frame *fr = block_push(v, op);
@@ -126,16 +126,16 @@ static void enter_repeat(Verifier *v, uint32_t op)
     forget_values(v, op);
 }
 
-static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
+static void enter_if(Verifier *v, uint32_t op)
 {
-    if (b->block[at] & BLOCK_EVENTS) {
+    if (v->block[op] & BLOCK_EVENTS) {
         verify_refuse(v, E0660, op, "synchronisation inside an `if`: it takes a guard of its own");
         return;
     }
     Form x = run_value(v, ir_find(v->ops[op], IRK_COND));
     int64_t k;
-    bool known = form_is_const(&v->f, x, &k), has_else = b->role->ops.v[b->partner[at]].op == IR_ELSE;
-    if (known && !k) v->now->pc = b->partner[at];
+    bool known = form_is_const(&v->f, x, &k), has_else = v->ops[v->partner[op]]->op == IR_ELSE;
+    if (known && !k) v->now->pc = v->partner[op];
     if (known && !k && !has_else) return;
     Frame *fr = block_push(v, op);
     if (known) return;
@@ -152,13 +152,13 @@ static void forget_known(Verifier *v, const Frame *fr)
     v->f.facts.n = fr->facts;
 }
 
-static void at_else(Verifier *v, const Body *b, uint32_t at)
+static void at_else(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
     const Frame *fr = &t->frames[t->depth - 1];
     if (!fr->burst) { /* the condition held */
         t->depth--;
-        t->pc = b->partner[at];
+        t->pc = v->partner[op];
         return;
     }
     forget_known(v, fr);
@@ -176,7 +176,7 @@ static void at_end(Verifier *v)
         forget_values(v, fr->op);
         set_index(v, fr);
         period_turn(v, fr);
-        t->pc = fr->op - v->bodies.v[t->body].base;
+        t->pc = fr->op;
         return;
     }
     if (fr->burst && op != IR_IF) burst_leave(v, fr);
@@ -190,7 +190,7 @@ static void at_end(Verifier *v)
 
 /* A repeat is left where its condition holds; where that is not known, in the turn that was chosen to be the last one, and then it is, in
  * other roles, too. */
-static void step_break(Verifier *v, uint32_t op, const Body *b)
+static void step_break(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
     const Frame *fr = &t->frames[t->depth - 1];
@@ -202,20 +202,18 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
     if (!last && fr->at > fr->past) verify_refuse(v, E0660, op, "this loop goes on for longer than elsewhere");
     if (!last) return;
     t->depth--;
-    t->pc = b->partner[fr->op - b->base];
+    t->pc = v->partner[fr->op];
 }
 
 void block_step(Verifier *v, uint32_t op)
 {
-    const Body *b = &v->bodies.v[v->now->body];
-    uint32_t at = v->now->pc;
     switch ((IrOpcode)v->ops[op]->op) {
     case IR_LOOP:
-    case IR_LANES: enter_loop(v, op, b, at); break;
+    case IR_LANES: enter_loop(v, op); break;
     case IR_REPEAT: enter_repeat(v, op); break;
-    case IR_BREAK: step_break(v, op, b); break;
-    case IR_IF: enter_if(v, op, b, at); break;
-    case IR_ELSE: at_else(v, b, at); break;
+    case IR_BREAK: step_break(v, op); break;
+    case IR_IF: enter_if(v, op); break;
+    case IR_ELSE: at_else(v, op); break;
     default: at_end(v); break;
     }
 }

@@ -66,7 +66,7 @@ void access_add(Verifier *v, Access a)
             if (old->start != a.start) break; /* those of one event stand together */
             if (!same_act(old, &a)) continue;
             Access x = *old;
-            if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
+            if (x.op < verify_body(v, a.op)->first || !join(v, &x, &a)) continue;
             joined = true;
             x.site.vague |= a.op != x.op || a.site.vague;
             a = x;
@@ -114,12 +114,11 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
 {
     Forms *f = &v->f;
     Thread *t = v->now;
-    const Body *b = verify_body(v, op);
     Form one = form_const(f, 1), turns = form_add(f, end, -1, first);
     int64_t n;
-    bool nothing = !(b->block[op - b->base] & BLOCK_COPIES) && v->inside[op].sets.n == 0;
+    bool nothing = !(v->block[op] & BLOCK_COPIES) && v->inside[op].sets.n == 0;
     if (nothing || (form_is_const(f, turns, &n) && n <= 0)) {
-        t->pc = b->partner[op - b->base];
+        t->pc = v->partner[op];
         return;
     }
     Frame *fr = block_push(v, op);

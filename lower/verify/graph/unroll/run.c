@@ -9,11 +9,6 @@
 
 enum { VALUE_DEPTH = 200, REPS = 3 /* threads that stand for a role of several */ };
 
-uint32_t run_op(const Verifier *v)
-{
-    return v->bodies.v[v->now->body].base + v->now->pc;
-}
-
 uint32_t run_act(const Verifier *v)
 {
     const Thread *t = v->now;
@@ -330,7 +325,7 @@ static bool takes_part(const Verifier *v, const IrOp *op)
 
 void run_step(Verifier *v)
 {
-    uint32_t op = run_op(v);
+    uint32_t op = v->now->pc;
     const IrOp *o = v->ops[op];
     if (!takes_part(v, o)) {
         if (o->dst) v->now->value[o->dst - 1].x = 0;
@@ -360,7 +355,7 @@ static void next_body(Verifier *v)
         return;
     }
     t->body = t->body == 0 ? 1 + t->role : v->bodies.n - 1;
-    t->pc = 0;
+    t->pc = v->bodies.v[t->body].first;
 }
 
 /* Until it has to wait: then its op is tried again the next time. Whether it has done anything. */
@@ -370,9 +365,9 @@ static bool run_thread(Verifier *v, Thread *t)
     v->now = t;
     v->f.sreg = v->sreg[t->rank];
     while (t->block != ENDED && !verify_stopped(v)) {
-        const Body *b = &v->bodies.v[t->body];
-        t->pc = b->next[t->pc];
-        if (t->pc >= b->role->ops.n) {
+        uint32_t end = v->bodies.v[t->body].end;
+        if (t->pc < end) t->pc = v->next[t->pc];
+        if (t->pc >= end) {
             next_body(v);
             continue;
         }

@@ -7,8 +7,8 @@ static bool supplies(const Verifier *v, const Thread *t, uint32_t slot)
 {
     uint32_t bar = verify_bar(v, slot);
     const Body *b = &v->bodies.v[t->body];
-    for (uint32_t i = 0; i < b->role->ops.n; i++)
-        if (verify_counts(v, b->base + i, bar) && (t->rep == 0 || !b->role->ops.v[i].elect)) return true;
+    for (uint32_t i = b->first; i < b->end; i++)
+        if (verify_counts(v, i, bar) && (t->rep == 0 || !v->ops[i]->elect)) return true;
     return false;
 }
 
@@ -21,11 +21,6 @@ static const Thread *waits_for(const Verifier *v, const Thread *t)
         if (t->block == WAITS_PHASE ? supplies(v, o, t->slot) : sync_lacks(v, t, o)) return o;
     }
     return NULL;
-}
-
-static uint32_t op_of(const Verifier *v, const Thread *t)
-{
-    return v->bodies.v[t->body].base + t->pc;
 }
 
 static const char *lacks(Verifier *v, uint32_t slot)
@@ -80,14 +75,14 @@ static void tell_free(Verifier *v, Diag *g, const Thread *t)
 static void report_cycle(Verifier *v, const Thread *t)
 {
     const Thread *first = t;
-    Diag *g = verify_refuse(v, E0603, op_of(v, t), "%s waits for what comes only after it: the kernel would hang",
-                            verify_op_text(v, op_of(v, t)));
+    Diag *g = verify_refuse(v, E0603, t->pc, "%s waits for what comes only after it: the kernel would hang",
+                            verify_op_text(v, t->pc));
     do {
         const Thread *next = waits_for(v, t);
         const char *what = t->block == WAITS_PHASE ? lacks(v, t->slot) : "all threads";
-        verify_also(v, g, op_of(v, next),
+        verify_also(v, g, next->pc,
                     arena_printf(&v->run, "%s (%s) waits for %s, and who could come to that is held up here",
-                                 verify_op_text(v, op_of(v, t)), verify_line(v, op_of(v, t)), what));
+                                 verify_op_text(v, t->pc), verify_line(v, t->pc), what));
         if (t->block == WAITS_PHASE) tell_other_cta(v, g, t->slot);
         t = next;
     } while (t != first);
@@ -121,7 +116,7 @@ static void report_bytes(Verifier *v, uint32_t op, const char *name, const Phase
 
 static void report_phase(Verifier *v, const Thread *t)
 {
-    uint32_t op = op_of(v, t);
+    uint32_t op = t->pc;
     const char *name = verify_bar_name(v, t->slot);
     const Phase *p = barrier_open(v, t->slot);
     const Phase *before = p->number ? v->bars[t->slot].phases.v[p->number - 1] : NULL;
@@ -165,6 +160,6 @@ void report_stuck(Verifier *v)
         report_phase(v, t);
         return;
     }
-    verify_refuse(v, E0671, op_of(v, t), "not all threads come to this %s: the kernel would hang",
-                  verify_op_text(v, op_of(v, t)));
+    verify_refuse(v, E0671, t->pc, "not all threads come to this %s: the kernel would hang",
+                  verify_op_text(v, t->pc));
 }

@@ -36,7 +36,7 @@ typedef struct Commit { /* of what a thread began before: to a bulk group, or (p
 typedef struct Thread {
     uint32_t id, rank, role, rep; /* rep 0: the elected one */
     uint32_t copies;              /* how many threads it stands for */
-    uint32_t body, pc;
+    uint32_t body, pc; /* pc: the op, or the body's end */
     Block block;
     uint32_t slot; /* WAITS_PHASE */
     uint32_t at[MEETINGS]; /* number of the SyncPoint where it has arrived and for which it has not waited, + 1 */

@@ -9,8 +9,8 @@
 #include "lower/verify/graph/verifier.h"
 
 /* ---- inside.c ---- */
-void blocks_match(Verifier *v, const Body *b);
-void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
+void blocks_match(Verifier *v);
+void inside_find(Verifier *v, uint32_t open, uint32_t *in);
 
 /* ---- run.c ---- */
 void run_prepare(Verifier *v);
@@ -38,7 +38,6 @@ static inline Form run_guard(Verifier *v, uint32_t op)
     return v->ops[op]->guard.pred ? run_guarded(v, op) : v->now->guard;
 }
 void run_forget(Verifier *v, uint32_t var); /* v->now's variable may hold anything */
-uint32_t run_op(const Verifier *v);         /* number of the op where v->now is */
 /* Names what v->now does as one, the same for all threads that share it. */
 uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
