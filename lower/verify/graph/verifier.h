@@ -27,7 +27,8 @@
 
 enum {
     BLOCK_EVENTS = 1, /* synchronisation in it: unrolled */
-    BLOCK_COPIES = 2
+    BLOCK_COPIES = 2,
+    BLOCK_SETS = 4 /* of variables */
 };
 typedef struct Operands { /* of a scalar op; NULL: none */
     const IrArg *a, *b, *cond;
@@ -41,9 +42,6 @@ typedef struct Resolved { /* y: x, or the number that was chosen for it; of one 
     bool by_trip;
 } Resolved;
 enum { RESOLVED = 256 };
-typedef struct Inside { /* the values that a block defines, and the variables that it sets */
-    VEC(uint32_t) values, sets;
-} Inside;
 typedef struct Body {
     const IrRole *role;
     uint32_t first, end; /* ops are numbered through all bodies */
@@ -88,7 +86,6 @@ typedef struct Verifier {
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
     Resolved resolved[RESOLVED];
     uint32_t unrollings;  /* begun */
-    Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
     uint32_t nranks, nslots; /* slots: of one CTA */

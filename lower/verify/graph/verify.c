@@ -279,7 +279,6 @@ static void find_operands(Verifier *v)
 {
     v->operands = arena_array(v->arena, Operands, v->nops);
     v->given_by = arena_array(v->arena, uint32_t, v->k->vars.n);
-    v->inside = arena_array(v->arena, Inside, v->nops);
     v->next = arena_array(v->arena, uint32_t, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
@@ -289,7 +288,7 @@ static void find_operands(Verifier *v)
         for (uint32_t j = next; j-- > v->bodies.v[i].first;) {
             find_args(v, j);
             v->next[j] = next = v->operands[j].pure ? next : j;
-            if (ir_opens_block((IrOpcode)v->ops[j]->op)) inside_find(v, j, in);
+            if (v->ops[j]->op == IR_LOOP) inside_find(v, j, in);
         }
     }
 }

@@ -242,13 +242,6 @@ static bool covered_by_any(Verifier *v, const Place *p, uint32_t j, ByteRange *a
     return covered(v, p, r, at->meets.v, at->meets.n, ws);
 }
 
-static bool any_write(const Place *p)
-{
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->all[i].write) return true;
-    return false;
-}
-
 static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)
 {
     const Access *r = &p->all[j];
@@ -258,7 +251,8 @@ static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)
         for (uint32_t i = 0; i < ws->n; i++) verify_depends(v, ws->v[i], r, false);
         return;
     }
-    bool any = any_write(p);
+    bool any = false;
+    for (uint32_t i = 0; i < p->n; i++) any |= p->all[i].write;
     Diag *g = verify_refuse(v, E0610, r->op, "%s is read where %s: bytes %s .. %s", v->k->bufs.v[r->at.buf].name,
                             any ? "not every byte is certain to have been written" : "nothing has written it",
                             verify_form_text(v, r->at.lo), verify_form_text(v, r->at.hi));

@@ -20,16 +20,11 @@ static bool copy_before(const Verifier *v, const Access *a, const uint32_t *cloc
     return a->phase ? phase_in(v, a->phase, clock) : a->end && event_in(v, a->end, clock);
 }
 
-static uint32_t rank_of(const Verifier *v, EventId e)
-{
-    return v->threads.v[v->events.v[e - 1].thread].rank;
-}
-
 static void in_flight(Verifier *v, const Access *a)
 {
     const char *name = v->k->bufs.v[a->at.buf].name;
     Diag *g = NULL;
-    if (rank_of(v, a->start) != a->at.rank)
+    if (event_thread(v, a->start)->rank != a->at.rank)
         verify_refuse(v, E0625, a->op, "CTA %u may end while this copy still accesses its %s", a->at.rank, name);
     else if (a->phase)
         g = verify_refuse(v, E0650, a->op,
@@ -62,7 +57,7 @@ void check_end(Verifier *v)
         }
         for (uint32_t j = 0; j < p->parts.n && !v->failed; j++) {
             const Part *x = &p->parts.v[j];
-            if (rank_of(v, x->event) == rank || x->copies || event_in(v, x->event, end[rank])) continue;
+            if (event_thread(v, x->event)->rank == rank || x->copies || event_in(v, x->event, end[rank])) continue;
             verify_refuse(v, E0625, x->op, "CTA %u may end before this counts on its barrier %s", rank,
                           verify_bar_name(v, p->slot));
         }

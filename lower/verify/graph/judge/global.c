@@ -52,11 +52,6 @@ static bool apart(Verifier *v, const Access *a, const Access *b)
     return comparable(v, a->region, b->region) && !a->region->view && places_apart(v, a, b);
 }
 
-static bool same_thread(const Verifier *v, const Access *a, const Access *b)
-{
-    return v->events.v[a->start - 1].thread == v->events.v[b->start - 1].thread;
-}
-
 /* Certain to touch the same place: of loops over copies, where a thread names it by equal forms, in each turn; lanes share a
  * loop's turns. What is neither certain nor excluded is for rule G, which knows the program. */
 static bool collide(Verifier *v, const Access *first, const Access *second)
@@ -64,7 +59,7 @@ static bool collide(Verifier *v, const Access *first, const Access *second)
     const Region *a = first->region, *b = second->region;
     if (!comparable(v, a, b)) return false;
     bool turns = moves(v, a) || moves(v, b);
-    if (turns && (!same_thread(v, first, second) || conds_exclusive(v, a->cond, b->cond))) return false;
+    if (turns && (event_thread(v, first->start) != event_thread(v, second->start) || conds_exclusive(v, a->cond, b->cond))) return false;
     for (unsigned i = 0; i < a->n; i++) {
         int64_t x, y;
         if (turns && (a->lo[i] != b->lo[i] || a->hi[i] != b->hi[i])) return false;

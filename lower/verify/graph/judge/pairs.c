@@ -39,8 +39,7 @@ static bool of_cluster(const Verifier *v, EventId fence)
 /* For that access: of memory of its thread's CTA, and not of what st.async wrote, one of that CTA is enough. */
 static bool serves(const Verifier *v, const Access *a, EventId fence)
 {
-    const Event *e = v->events.v;
-    return a->tensors || of_cluster(v, fence) || (!a->generic && v->threads.v[e[fence - 1].thread].rank == v->threads.v[e[a->start - 1].thread].rank);
+    return a->tensors || of_cluster(v, fence) || (!a->generic && event_thread(v, fence)->rank == event_thread(v, a->start)->rank);
 }
 
 /* By one who wrote it, or has waited for it. */

@@ -19,11 +19,6 @@ static const Event *event_of(const Verifier *v, const Access *a)
     return &v->events.v[a->start - 1];
 }
 
-static const Thread *thread_of(const Verifier *v, const Access *a)
-{
-    return &v->threads.v[event_of(v, a)->thread];
-}
-
 static const char *role_name(const Verifier *v, const Thread *t)
 {
     return v->k->roles.v[t->role].name;
@@ -51,29 +46,30 @@ static const char *bar_text(Verifier *v, uint32_t bar)
     return b->slots == 1 ? b->name : arena_printf(v->arena, "%s[..]", b->name);
 }
 
+static const uint32_t ALL = UINT32_MAX; /* roles */
+
 /* An op of the role that waits for the barrier, or counts on it; UINT32_MAX: none. */
 static uint32_t use_of(const Verifier *v, uint32_t role, uint32_t bar, bool waits)
 {
-    const Body *b = &v->bodies.v[1 + role];
-    for (uint32_t i = b->first; i < b->end; i++) {
+    for (uint32_t i = 0; i < v->nops; i++) {
         bool wait = v->ops[i]->op == IR_BAR_WAIT && verify_arg(v, i, IRK_BAR)->id == bar;
-        if (waits ? wait : verify_counts(v, i, bar)) return i;
+        if ((waits ? wait : verify_counts(v, i, bar)) && (role == ALL || verify_body(v, i) == &v->bodies.v[1 + role])) return i;
     }
     return UINT32_MAX;
 }
 
-static uint32_t use_of_all(const Verifier *v, uint32_t bar, bool waits)
+/* Where the role counts on a barrier of the program that nobody waits for. */
+static uint32_t unwaited_use(const Verifier *v, uint32_t role, uint32_t bar)
 {
-    uint32_t op = UINT32_MAX;
-    for (uint32_t r = 0; r < v->k->roles.n && op == UINT32_MAX; r++) op = use_of(v, r, bar, waits);
-    return op;
+    bool fine = v->k->bars.v[bar].derived || use_of(v, ALL, bar, true) != UINT32_MAX;
+    return fine ? UINT32_MAX : use_of(v, role, bar, false);
 }
 
 void tell_unwaited(Verifier *v, Diag *g)
 {
     for (uint32_t i = 0; i < v->k->bars.n; i++) {
-        uint32_t counts = use_of_all(v, i, false);
-        if (v->k->bars.v[i].derived || counts == UINT32_MAX || use_of_all(v, i, true) != UINT32_MAX) continue;
+        uint32_t counts = unwaited_use(v, ALL, i);
+        if (counts == UINT32_MAX) continue;
         verify_also(v, g, counts,
                     arena_printf(v->arena, "counts on barrier %s, which nothing waits for", v->k->bars.v[i].name));
         if (g->fix == NULL) diag_fix(v->diags, g, "`wait %s;` in front of what this says may be done", bar_text(v, i));
@@ -113,7 +109,7 @@ int race_plain(const Verifier *v, const Access *a, const Access *b)
 /* In the order of the turns; in one turn what is written is read. A role's own order is that of the run. */
 static Pair meaning(const Verifier *v, const Race *r)
 {
-    Pair p = {r->a, r->b, thread_of(v, r->a), thread_of(v, r->b)}, back = {r->b, r->a, p.t, p.s};
+    Pair p = {r->a, r->b, event_thread(v, r->a->start), event_thread(v, r->b->start)}, back = {r->b, r->a, p.t, p.s};
     const Event *x = event_of(v, r->a), *y = event_of(v, r->b);
     if (p.s->role == p.t->role && p.s->rank == p.t->rank) return p;
     if (x->in.level == y->in.level && x->in.turn != y->in.turn) return x->in.turn < y->in.turn ? p : back;
@@ -126,8 +122,8 @@ static Pair meaning(const Verifier *v, const Race *r)
 static bool unwaited(Verifier *v, const Pair *p, uint32_t role, Told *out)
 {
     for (uint32_t i = 0; i < v->k->bars.n; i++) {
-        uint32_t counts = use_of(v, role, i, false);
-        if (v->k->bars.v[i].derived || counts == UINT32_MAX || use_of_all(v, i, true) != UINT32_MAX) continue;
+        uint32_t counts = unwaited_use(v, role, i);
+        if (counts == UINT32_MAX) continue;
         out->op = counts;
         out->label = arena_printf(v->arena, "role `%s` counts on barrier %s here, which nothing waits for",
                                   v->k->roles.v[role].name, v->k->bars.v[i].name);
@@ -366,7 +362,7 @@ void tell_in_flight(Verifier *v, Diag *g, const Access *a)
                  a->group ? "`wait group read;` after it"
                           : "`commit group` the store, and `wait group read;` after it");
     if (a->phase == NULL || v->k->bars.v[bar].derived) return;
-    uint32_t user = other_user(v, thread_of(v, a)->role, a->at.buf);
+    uint32_t user = other_user(v, event_thread(v, a->start)->role, a->at.buf);
     if (user == UINT32_MAX) diag_fix(v->diags, g, "`wait %s;` after it%s", bar_text(v, bar), v->k->roles.n > 1 ? ", in some role" : "");
     else if (use_of(v, user, bar, true) != UINT32_MAX) /* but in fewer turns */
         diag_fix(v->diags, g, "let role `%s` wait for %s as often as this copies", v->k->roles.v[user].name, v->k->bars.v[bar].name);
@@ -400,7 +396,7 @@ static uint32_t who_knows(const Verifier *v, uint32_t copy)
 void tell_waiting(Verifier *v, Diag *g, uint32_t wait)
 {
     uint32_t bar = verify_arg(v, wait, IRK_BAR)->id, buf = guarded_by(v, wait);
-    if (g == NULL || v->k->bars.v[bar].derived || buf == UINT32_MAX || use_of_all(v, bar, false) != UINT32_MAX) return;
+    if (g == NULL || v->k->bars.v[bar].derived || buf == UINT32_MAX || use_of(v, ALL, bar, false) != UINT32_MAX) return;
     uint32_t user = other_user(v, (uint32_t)(verify_body(v, wait) - v->bodies.v) - 1, buf);
     if (user == UINT32_MAX) return;
     const char *role = v->k->roles.v[user].name, *name = v->k->bufs.v[buf].name;

@@ -19,17 +19,10 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/values/polys.h"
 
-static void reaches(uint32_t *far, int64_t turns)
+static void reaches(uint32_t *of_loop, uint32_t *of_all, int64_t turns)
 {
-    if (turns > *far) *far = (uint32_t)turns;
-}
-
-static void tells_apart(Verifier *v, uint32_t loop, int64_t front, int64_t end)
-{
-    reaches(&v->front, front);
-    reaches(&v->end, end);
-    reaches(&v->unlike[loop].front, front);
-    reaches(&v->unlike[loop].end, end);
+    if (turns > *of_loop) *of_loop = (uint32_t)turns;
+    if (turns > *of_all) *of_all = (uint32_t)turns;
 }
 
 /* c * turn - far, or far - c * turn, compared with 0: how many turns are not as those behind them. */
@@ -61,12 +54,12 @@ static bool against(Verifier *v, PolyPlace *w, uint32_t at, uint32_t loop, int64
     int64_t k, far;
     if (widest(d, rest, &far) || (domain_le(d, poly_const(d, 0), lo) && widest(d, poly_sub(d, rest, poly_mul(d, by, lo)), &far))) {
         bool early = far / (c < 0 ? -c : c) <= v->base;
-        if (early) tells_apart(v, loop, turns_before(v->ops[at], c, far), 0);
+        if (early) reaches(&v->unlike[loop].front, &v->front, turns_before(v->ops[at], c, far));
         if (early || !v->is_long[loop]) return early;
     }
     if ((c != 1 && c != -1) || (poly_is_const(end, &k) && !v->is_long[loop])) return false;
     if (!widest(d, poly_add(d, rest, poly_mul(d, by, poly_sub(d, end, lo))), &far) || far > (int64_t)v->base + 1) return false;
-    tells_apart(v, loop, 0, far);
+    reaches(&v->unlike[loop].end, &v->end, far);
     return true;
 }
 

@@ -51,14 +51,13 @@ static void has_value(const Verifier *v, Nests *n, IrVal x)
 {
     if (n->seen[x - 1] == n->item + 1) return;
     n->seen[x - 1] = n->item + 1;
-    const IrOp *op = v->ops[v->def[x - 1]];
-    if (op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
-    if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
-    has_operands(v, n, op);
+    has_operands(v, n, v->ops[v->def[x - 1]]);
 }
 
 static void has_operands(const Verifier *v, Nests *n, const IrOp *op)
 {
+    if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
+    if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
     for (uint32_t i = 0; i < op->nargs; i++) {
         const IrArg *a = &op->args[i];
         if (a->kind == IRA_VAL) has_value(v, n, a->id);
@@ -74,9 +73,7 @@ static void has_op(const Verifier *v, Nests *n, const Body *b, uint32_t at)
 {
     const IrOp *op = v->ops[at];
     has_operands(v, n, op);
-    if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
     if (v->is_long[at]) has(n, n->shared + SHARED_LONG);
-    if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
     if (op->op == IR_CLUSTER_ARRIVE || op->op == IR_CLUSTER_WAIT) has(n, n->shared + SHARED_CLUSTER);
     if (op->op == IR_CTA_SYNC && ir_find(op, IRK_THREADS)->imm != (int64_t)b->role->warps * 32)
         has(n, n->shared + SHARED_SYNC);

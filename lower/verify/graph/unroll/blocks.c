@@ -45,9 +45,8 @@ static void set_index(Verifier *v, const Frame *fr)
 /* Nothing of the time before is kept when the block is entered again, nor of the turn before. */
 static void forget_values(Verifier *v, uint32_t op)
 {
-    const Inside *in = &v->inside[op];
-    Value *value = v->now->value;
-    for (uint32_t i = 0; i < in->values.n; i++) value[in->values.v[i]].x = 0;
+    for (uint32_t i = op + 1; i < v->partner[op]; i++)
+        if (v->ops[i]->dst) v->now->value[v->ops[i]->dst - 1].x = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */

@@ -106,8 +106,8 @@ void burst_flush(Verifier *v)
 
 static void forget_sets(Verifier *v, uint32_t op)
 {
-    const Inside *in = &v->inside[op];
-    for (uint32_t i = 0; i < in->sets.n; i++) run_forget(v, in->sets.v[i]);
+    for (uint32_t i = op + 1; i < v->partner[op]; i++)
+        if (v->ops[i]->op == IR_SET) run_forget(v, v->operands[i].var);
 }
 
 void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
@@ -116,8 +116,7 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
     Thread *t = v->now;
     Form one = form_const(f, 1), turns = form_add(f, end, -1, first);
     int64_t n;
-    bool nothing = !(v->block[op] & BLOCK_COPIES) && v->inside[op].sets.n == 0;
-    if (nothing || (form_is_const(f, turns, &n) && n <= 0)) {
+    if (!(v->block[op] & (BLOCK_COPIES | BLOCK_SETS)) || (form_is_const(f, turns, &n) && n <= 0)) {
         t->pc = v->partner[op];
         return;
     }

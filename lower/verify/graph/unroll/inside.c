@@ -12,6 +12,7 @@ static uint8_t kind_of(const IrOp *op)
     case IRG_COPY: return BLOCK_COPIES;
     default: break;
     }
+    if (op->op == IR_SET) return BLOCK_SETS;
     return op->op == IR_TICKET || op->op == IR_REPEAT || op->op == IR_BREAK ? BLOCK_EVENTS : 0;
 }
 
@@ -62,21 +63,17 @@ static bool picks_slot(const IrOp *op, const uint32_t *in, uint32_t loop)
 
 enum { FEW = 8 };
 
-/* in: by value, then by variable: the block, if it varies there. The copies of a loop that picks slots are gone through one by one. */
+/* in: by value, then by variable: the loop, if it varies there. The copies of one of few turns that picks slots are gone through one by one. */
 void inside_find(Verifier *v, uint32_t open, uint32_t *in)
 {
-    Inside *inside = &v->inside[open];
     const IrOp *const *ops = v->ops, *head = ops[open];
+    const IrArg *past = ir_find(head, IRK_B);
     uint32_t loop = open + 1, end = v->partner[open];
-    bool few = head->op == IR_LOOP && ir_find(head, IRK_B)->kind == IRA_IMM && ir_find(head, IRK_B)->imm <= FEW;
+    if (past->kind != IRA_IMM || past->imm > FEW) return;
+    for (uint32_t x = open + 1; x < end; x++)
+        if (ops[x]->op == IR_SET) in[v->nvalues + ir_find(ops[x], IRK_VAR)->id] = loop;
+    if (head->dst) in[head->dst - 1] = loop;
     for (uint32_t x = open + 1; x < end; x++) {
-        if (ops[x]->dst) vec_push(v->arena, &inside->values, ops[x]->dst - 1);
-        if (ops[x]->op != IR_SET) continue;
-        vec_push(v->arena, &inside->sets, ir_find(ops[x], IRK_VAR)->id);
-        in[v->nvalues + ir_find(ops[x], IRK_VAR)->id] = loop;
-    }
-    if (few && head->dst) in[head->dst - 1] = loop;
-    for (uint32_t x = open + 1; few && x < end; x++) {
         if (picks_slot(ops[x], in, loop)) v->block[open] |= BLOCK_EVENTS;
         if (ops[x]->dst && varies(v, ops[x], in, loop)) in[ops[x]->dst - 1] = loop;
     }

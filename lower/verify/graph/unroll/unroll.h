@@ -53,6 +53,10 @@ EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
 EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last one if that was a copy, too */
 uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock);
 void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other);
+static inline const Thread *event_thread(const Verifier *v, EventId e)
+{
+    return &v->threads.v[v->events.v[e - 1].thread];
+}
 /* a, or the wait for p, is not after clock */
 static inline bool event_in(const Verifier *v, EventId a, const uint32_t *clock)
 {
