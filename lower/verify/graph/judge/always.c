@@ -12,7 +12,7 @@
 #include "lower/ir/ops.h"
 #include "lower/verify/graph/judge/judge.h"
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/values/polys.h"
+#include "lower/verify/graph/values/values.h"
 
 /* ---- what is asked ---- */
 

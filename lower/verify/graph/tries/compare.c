@@ -17,7 +17,7 @@
  * of those, and in one behind those: that takes F + E + 2 turns, and as many as there are remainders (v->together).
  */
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/values/polys.h"
+#include "lower/verify/graph/values/values.h"
 
 static void reaches(uint32_t *of_loop, uint32_t *of_all, int64_t turns)
 {

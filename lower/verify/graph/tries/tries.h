@@ -4,7 +4,6 @@
 
 #include "lower/ir/ir.h"
 #include "lower/verify/graph/tries/choices.h"
-#include "lower/verify/graph/unroll/threads.h"
 #include "lower/verify/graph/values/forms.h"
 #include "lower/verify/graph/verifier.h"
 

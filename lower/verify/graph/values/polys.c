@@ -1,7 +1,6 @@
-/* Values as polynomials: see polys.h. */
-#include "lower/verify/graph/values/polys.h"
-
+/* Values as polynomials: see values.h. */
 #include "lower/ir/ops.h"
+#include "lower/verify/graph/values/values.h"
 
 enum { DEPTH = 64, AWAY = INT32_MAX - INT16_MAX };
 
