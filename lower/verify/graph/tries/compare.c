@@ -153,7 +153,7 @@ void compare_prepare(Verifier *v)
     v->front = v->end = 0;
     for (uint32_t i = 0; i < v->nops; i++) {
         v->unlike[i].front = v->unlike[i].end = 0;
-        tells_apart(v, i, period_first(v, i), 0);
+        reaches(&v->unlike[i].front, &v->front, period_first(v, i));
     }
     for (uint32_t i = 0; i < v->nops; i++) {
         v->open[i] = v->cone[i] & CONE_STEERS && asked[i] && !followed(v, i);

@@ -274,7 +274,7 @@ static bool holds(Verifier *v, uint64_t sets, const Form *then)
 {
     bool same = true;
     for (uint32_t i = 0; i < v->k->vars.n && same; i++)
-        same = !v->period->relevant[i] || v->parity[i] || !(v->period->circle[i] & sets) || came_back(v, i, then[i]);
+        same = !(v->period->circle[i] & sets) || came_back(v, i, then[i]);
     return same;
 }
 
