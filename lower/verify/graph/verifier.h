@@ -35,6 +35,12 @@ typedef struct Operands { /* of a scalar op; NULL: none */
     uint32_t before; /* the op before it that gives the variable a value, + 1; 0: none */
     bool pure; /* run_pure */
 } Operands;
+typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
+    Form x, y;
+    uint32_t unrolling;
+    bool by_trip;
+} Resolved;
+enum { RESOLVED = 256 };
 typedef struct Body {
     const IrRole *role;
     uint32_t first, end; /* ops are numbered through all bodies */
@@ -77,6 +83,8 @@ typedef struct Verifier {
     Operands *operands;   /* by number */
     uint32_t *given_by;   /* by variable: the last op that gives it a value, + 1 */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
+    Resolved resolved[RESOLVED];
+    uint32_t unrollings;  /* begun */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
     uint32_t nranks, nslots; /* slots: of one CTA */

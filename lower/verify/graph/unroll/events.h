@@ -123,8 +123,12 @@ typedef struct Access { /* to bytes of a buffer, or to global memory */
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
     bool group;         /* of a store: it is committed to a bulk group */
 } Access;
+typedef struct Over { /* from event pos of a thread on: write `at` is over there, + 1 */
+    uint32_t pos, at;
+} Over;
 typedef struct Writing { /* writes under equal conditions */
     VEC(const Access *) all;
+    Over *over; /* by thread */
 } Writing;
 typedef struct ByteRange { /* equal bytes of a place */
     Bytes at;

@@ -84,9 +84,13 @@ bool run_pure(const IrOp *op)
 
 static Value resolved(Verifier *v, Value a)
 {
-    bool trip = value_by_trip(a);
-    Form x = v->choices.n ? choice_resolve(v, a.x, &trip) : a.x;
-    return trip ? (Value){x, a.plain} : value_of(x);
+    if (v->choices.n == 0 || form_data(&v->f, a.x)->n == 0) return a;
+    Resolved *r = &v->resolved[a.x % RESOLVED];
+    if (r->x != a.x || r->unrolling != v->unrollings) {
+        *r = (Resolved){.x = a.x, .unrolling = v->unrollings};
+        r->y = choice_resolve(v, a.x, &r->by_trip);
+    }
+    return value_by_trip(a) || r->by_trip ? (Value){r->y, a.plain} : value_of(r->y);
 }
 
 /* The operand, from its op alone, is not 0. */
@@ -420,6 +424,7 @@ static void make_threads(Verifier *v)
 void run_kernel(Verifier *v)
 {
     verify_clear(v);
+    v->unrollings++;
     v->f.known.n = v->f.facts.n = 0;
     v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
     v->acts = arena_array(&v->run, Acts, (size_t)v->k->roles.n * v->nranks);
