@@ -151,14 +151,12 @@ void compare_prepare(Verifier *v)
     const bool *asked = asked_for(v);
     v->open = arena_array(v->arena, bool, v->nops + 1);
     v->front = v->end = 0;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        v->unlike[i].front = v->unlike[i].end = 0;
-        reaches(&v->unlike[i].front, &v->front, period_first(v, i));
-    }
+    for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
     for (uint32_t i = 0; i < v->nops; i++) {
         v->open[i] = v->cone[i] & CONE_STEERS && asked[i] && !followed(v, i);
         if (v->ops[i]->op == IR_CMP && (v->cone[i] & (CONE_STEERS | CONE_SYNC)) == CONE_SYNC) compare_known(v, i); /* turns that it tells apart */
     }
+    for (uint32_t i = 0; i < v->nops; i++) reaches(&v->unlike[i].front, &v->front, v->unlike[i].front + period_first(v, i));
     fit(v);
     nests_together(v);
 }

@@ -212,6 +212,7 @@ static void add_unlike(const Verifier *v, uint32_t loop, Unlike *all)
     if (u->front > all->front) all->front = u->front;
     if (u->end > all->end) all->end = u->end;
     all->rounds |= u->rounds || period_steps(v, loop);
+    if (period_mixed(v, loop)) all->front = 2 * v->ring + 1;
 }
 
 /* Where the turns of a loop differ by its index or by variables, it matters which of them those of a deeper loop are in, of its

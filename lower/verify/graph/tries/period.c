@@ -6,9 +6,10 @@
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
  *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
  *   2 S turns, or on comparisons of it that the runs decide). Those that are made from each other are a circle; in a run each
- *   circle comes back to values that it had, so it goes round for ever: from the loop's first turn on or, as `last = s`, from one
- *   of the next few, and those in front are turns that a condition tells apart (tries/compare.c). Those of the program come back
- *   all at once, where the moduli of indices do: the runs are made again with as many turns. Index and parity meet only under %
+ *   circle comes back to values that it had, so it goes round for ever: from the first turn on that no condition tells apart or,
+ *   as `last = s`, from one of the next few, and those in front are turns that a condition tells apart (tries/compare.c). Those of the program come back
+ *   all at once, where the moduli of indices do: the runs are made again with as many turns. Where a loop steps them by an index, the
+ *   turns of those around are steps of their own and come back, too, with each number of its turns. Index and parity meet only under %
  *   or & by a constant; an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition that steers synchronisation or copies compares a turn with an end of the loop (`k + c < n`), with a
  *   constant that the runs reach, or a remainder: the turns of the longest run meet it in every way that there is, also
@@ -34,7 +35,7 @@
 enum { FIRST_MAX = 4, STRAY }; /* turns of a loop in front of those in which its variables go round */
 
 typedef struct Start { /* of a loop, by a thread: what variables held */
-    Form *early[FIRST_MAX + 1]; /* at one of the first turns, .. */
+    Form *early[FIRST_MAX + 1]; /* at one of the first turns of those that no condition tells apart, .. */
     uint8_t again; /* .. to which it came back, a bit each */
     bool joint;    /* it came back to the first, with the moduli of indices */
 } Start;
@@ -43,7 +44,8 @@ struct Period {
     uint64_t *circle; /* by relevant variable: those that are made from each other go round together: a bit of each */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
     int64_t needed;   /* turns after which all came back that the program turns */
-    uint32_t *first, *later; /* by op: the turn of a loop from which on they do; one that it is instead, STRAY: none within 2 S turns */
+    uint32_t *first, *later; /* by op: the turn of a loop, of those, from which on they do; one that it is instead, STRAY: none within 2 S turns */
+    bool *mixed;     /* by op: within it a loop steps them by an index */
     bool *within;    /* by op: a loop of few turns in every launch, whose steps are those of the loops around */
     uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
     uint32_t loops;
@@ -211,7 +213,25 @@ bool period_steps(const Verifier *v, uint32_t loop)
     return v->period->sets[loop] != 0;
 }
 
+bool period_mixed(const Verifier *v, uint32_t loop)
+{
+    return v->period->mixed[loop];
+}
+
 /* ---- preparation ---- */
+
+/* The loop's turns are not all the same step on the circles: what they make together, a turn of the loop around, is one of its own. */
+static bool by_index(const Verifier *v, uint32_t loop)
+{
+    uint64_t loops = 0;
+    for (uint32_t i = loop + 1; i < v->partner[loop]; i++) {
+        const IrOp *op = v->ops[i];
+        if (op->op != IR_SET || !v->period->circle[v->operands[i].var]) continue;
+        if (v->operands[i].a->kind == IRA_VAL) loops |= v->rounds[v->operands[i].a->id - 1].loops;
+        if (op->guard.pred) loops |= v->rounds[op->guard.pred - 1].loops;
+    }
+    return loops != 0;
+}
 
 void period_prepare(Verifier *v)
 {
@@ -226,13 +246,16 @@ void period_prepare(Verifier *v)
     p->circle = arena_array(v->arena, uint64_t, v->k->vars.n);
     p->sets = arena_array(v->arena, uint64_t, v->nops);
     p->loop = arena_array(v->arena, uint32_t, v->nops);
+    p->mixed = arena_array(v->arena, bool, v->nops);
     for (uint32_t i = 0; i < v->k->vars.n; i++) p->relevant[i] = v->cone_of_variable[i] & CONE_SYNC;
     find_circles(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP) continue;
         for (uint32_t j = i + 1; j < v->partner[i]; j++) {
             if (v->ops[j]->op == IR_SET) p->sets[i] |= p->circle[v->operands[j].var];
-            if (loop_own_count(v, j) && !p->within[j]) j = v->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
+            if (!loop_own_count(v, j)) continue;
+            if (by_index(v, j)) p->mixed[i] = v->uneven = true;
+            else if (!p->within[j]) j = v->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
@@ -293,13 +316,13 @@ void period_turn(Verifier *v, const Frame *fr)
     if (loop == 0 || v->few) return;
     Start *s = &p->starts[v->now->id * p->loops + loop - 1];
     uint64_t sets = p->sets[fr->op];
+    int64_t at = fr->at - v->unlike[fr->op].front + first, turns = at - first;
     if (fr->at == 0) s->again = 0, s->joint = false;
-    if (s->joint) return;
-    for (int64_t i = first + 1; i < fr->at && i <= FIRST_MAX; i++)
+    if (at < 0 || s->joint) return;
+    for (int64_t i = first + 1; i < at && i <= FIRST_MAX; i++)
         if (holds(v, sets, s->early[i])) s->again |= (uint8_t)(1 << i);
-    if (fr->at <= FIRST_MAX) keep(v, &s->early[fr->at]);
-    if (fr->at <= first) return;
-    int64_t turns = fr->at - first;
+    if (at <= FIRST_MAX) keep(v, &s->early[at]);
+    if (turns <= 0) return;
     if (turns % (int64_t)v->joint == 0 && holds(v, sets, s->early[first])) {
         s->joint = true;
         p->needed = rounds_joint(p->needed, turns);

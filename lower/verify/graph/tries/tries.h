@@ -83,6 +83,7 @@ bool moduli_longer(Verifier *v, int64_t turns);
 void period_parities(Verifier *v); /* finds parity */
 uint32_t period_first(const Verifier *v, uint32_t loop); /* so many turns of it come before those in which variables go round */
 bool period_steps(const Verifier *v, uint32_t loop); /* its turns move variables of the program that steer */
+bool period_mixed(const Verifier *v, uint32_t loop); /* .. as loops in it do by an index: in each turn by another number, as many turns as those have */
 bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 /* Whether they are to be done again since a loop never has the turns after which variables come back to values that they had: the
  * loops around it are to show that. */
