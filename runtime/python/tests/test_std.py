@@ -241,6 +241,37 @@ def test_odd():
         assert np.array_equal(out[1:38, 3:134], m) and out[:, :3].sum() + out[:, 134:].sum() + out[:1].sum() + out[38:].sum() == 0
 
 
+def test_as_numpy():
+    """What users of NumPy have at hand: odd addresses, tables and numbers with strides, no dimensions, numbers of any type, small parts."""
+    for t in TYPES:
+        flat = some(2000, t)
+        a, b = flat[1:1025].reshape(16, 64), some((16, 64), t)
+        equal(std.concat([a, b], 1), np.concatenate([a, b], 1))
+        equal(std.concat([b, b], 1, out=some(2049, t)[1:].reshape(16, 128)), np.concatenate([b, b], 1))
+        equal(std.convert(flat[7:8].reshape(()), np.float32), flat[7:8].reshape(()).astype(np.float32))
+        equal(std.convert(a[:, ::3], np.float64), a[:, ::3].astype(np.float64))
+        equal(std.convert(flat[1:, None], np.float64), flat[1:, None].astype(np.float64))
+        i = np.array([3, 5, 0, 5, 9, 5], np.uint8)[::2]
+        for table in (a[:, ::3], a.T[::2]):
+            equal(std.gather(table, i), table[i])
+        for n in (3, 128):
+            equal(std.gather(np.empty((0, n), t), np.zeros(4, np.int16), out=some((4, n + 1), t)[:, :n]), np.zeros((4, n), t))
+            equal(std.gather(np.empty((0, n), t), np.zeros(4, np.int16)), np.zeros((4, n), t))
+        for p in (some((50, 5, 2), t), some((50, 2, 33), t)):
+            equal(std.transpose(p), np.ascontiguousarray(p.swapaxes(1, 2)))
+        for c in (17, 35):
+            x = some((2, 5, 6, c), t)
+            f = ((3, 2), (2, 1), (1, 0), (1, 2))
+            equal(std.im2col(x, *f), columns_of(x, *f))
+            x = some((1, 3, 4, 5, c), t)
+            equal(std.im2col(x, np.int64(2), 1, 1), columns_of(x, (2, 2, 2), (1, 1, 1), (1, 1, 1), (1, 1, 1)))
+        p = some((1, 6, 32), t)
+        equal(std.interleave(p), p[0])
+        equal(std.deinterleave(p[0], 1), p)
+    parts = std.split(flat, (n for n in (10, 1990)))
+    equal(np.concatenate(parts), flat)
+
+
 def test_errors():
     x = some((20, 63))
     for kind, words, f in (
@@ -271,7 +302,27 @@ def test_errors():
         (ValueError, "not contiguous", lambda: std.fill(x[:, :32], 1)),
         (TypeError, "bool is no number type", lambda: std.convert(x, bool)),
         (AttributeError, "std.gather(table=float32[20, 63], idx=[0, 1]): 'list' object", lambda: std.gather(x, [0, 1])),
-        (ZeroDivisionError, "std.deinterleave(x=float32[20, 63], k=0)", lambda: std.deinterleave(x, 0)),
+        (ValueError, "std.deinterleave(x=float32[20, 63], k=0): 0 planes; 1 to 8", lambda: std.deinterleave(x, 0)),
+        (ValueError, "9 planes; 1 to 8", lambda: std.interleave(some((9, 3, 4)))),
+        (ValueError, "no multiples of 16 bytes", lambda: std.halo(x, (4, 3), (1, 4))),
+        (ValueError, "find room in shared memory", lambda: std.halo(x, (250, 240), (1, 4))),
+        (ValueError, "find room in shared memory", lambda: std.halo_nhwc(some((1, 3, 3, 64)), 100, 1)),
+        (ValueError, "stride (9, 9) is above 8", lambda: std.im2col(some((1, 20, 20, 8)), 3, 9)),
+        (ValueError, "find no room", lambda: std.im2col(some((1, 400, 3)), 300)),
+        (ValueError, "no dimension 5 of 2", lambda: std.permute(x, (0, 5))),
+        (ValueError, "out overlaps", lambda: std.concat([x[10:], x[:10]], out=x)),
+        (ValueError, "what is read has a negative stride", lambda: std.copy(x[::-1])),
+        (ValueError, "out has a negative stride", lambda: std.copy(x, out=some((20, 63))[:, ::-1])),
+        (ValueError, "idx has shape (), wanted is (1,)", lambda: std.gather(x, np.array(1))),
+        (TypeError, "idx has elements of float32, wanted are integers", lambda: std.gather(x, np.zeros(2, np.float32))),
+        (TypeError, "idx has elements of bool, wanted are integers", lambda: std.gather(x, np.zeros(20, bool))),
+        (TypeError, "a float32 of NumPy is a number", lambda: std.copy(np.float32(3))),
+        (TypeError, "big-endian", lambda: std.copy(x.astype(">f4"))),
+        (TypeError, f"elements of type <f{np.dtype('g').itemsize} have no type", lambda: std.copy(np.zeros(4, "g"))),
+        (TypeError, "elements of type |V3 have no type", lambda: std.copy(np.zeros(4, "V3"))),
+        (TypeError, "elements of type <M8[s] have no type", lambda: std.copy(np.zeros(4, "M8[s]"))),
+        (TypeError, "dtype=<class 'numpy.complex64'>", lambda: std.convert(x, np.complex64)),
+        (TypeError, "x=float32[20, 63], dtype=dtype('bool')", lambda: std.convert(x, np.dtype(bool))),
         (ValueError, "required argument is not a float", lambda: std.fill(x, "1")),
         (TypeError, "convert does that", lambda: std.copy(x, out=np.empty((20, 63), np.int32))),
     ):

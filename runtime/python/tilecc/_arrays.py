@@ -83,11 +83,11 @@ _KINDS = {"i": "s", "u": "u", "f": "f", "b": "u"}
 def _from_interface(x, interface, device, readonly=False):
     shape, text = tuple(interface["shape"]), interface["typestr"]
     raw = text[1] == "V"
-    if not raw and text[1] not in _KINDS:
+    size = int(text[2:]) if raw or text[1] in _KINDS else 0
+    if size not in (1, 2, 4, 8):
         raise TypeError(f"elements of type {text} have no type in .tile")
     if text[0] == ">":
         raise TypeError("its bytes are in big-endian order")
-    size = int(text[2:])
     dtype = ("u" if raw else _KINDS[text[1]]) + str(8 * size)
     name = getattr(getattr(x, "dtype", None), "name", "")  # ml_dtypes
     dtype = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}.get(name, dtype)
@@ -139,6 +139,12 @@ def _from_dlpack(x):
     return Array((t.data or 0) + t.byte_offset, shape, strides, dtype, (kind, int(number) if kind == CUDA else 0), (x, capsule), readonly=package(x) == "jax")
 
 
+def _is_number(x):
+    """A number of NumPy, whose array interface is of a copy that is gone by then."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(x, numpy.generic)
+
+
 def array(x):
     """Array of x; TypeError with a clause that goes behind its name."""
     torch = sys.modules.get("torch")
@@ -148,6 +154,8 @@ def array(x):
     if interface is not None:
         number = getattr(getattr(x, "device", None), "id", 0)
         return _from_interface(x, interface, (CUDA, number), package(x) == "jax")
+    if _is_number(x):
+        raise TypeError(f"a {type(x).__name__} of NumPy is a number, no array")
     interface = getattr(x, "__array_interface__", None)
     if interface is not None:
         return _from_interface(x, interface, (CPU, 0))
@@ -157,4 +165,4 @@ def array(x):
 
 
 def is_array(x):
-    return hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or hasattr(x, "__cuda_array_interface__")
+    return not _is_number(x) and (hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or hasattr(x, "__cuda_array_interface__"))

@@ -35,7 +35,7 @@ def public(f):
 
 
 def _shown(x):
-    if hasattr(x, "shape"):
+    if isinstance(getattr(x, "shape", None), tuple) and hasattr(x, "dtype"):  # a dtype of NumPy has a shape, too
         text = f"{str(x.dtype).rpartition('.')[2]}{list(x.shape)}"
         try:
             strides = array(x).strides

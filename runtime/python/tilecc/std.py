@@ -1,7 +1,7 @@
 """The kernels of the built-in library as functions of arrays of PyTorch, NumPy or CuPy: y = tilecc.std.permute(x, (0, 2, 1)).
 
 What is returned is made by the package of the first array, on its device, unless `out` is given. Movements take elements of any type of 1, 2, 4 or 8
-bytes. Copies and permutations, concatenations, splits, conversions and gathers take any rows, strides and addresses, by threads where copy engines don't (std.odd);
+bytes. Copies and permutations, concatenations, splits, conversions and gathers take any rows, addresses and strides (but negative ones), by threads where copy engines don't (std.odd);
 of others they are multiples of 16 bytes: what is not comes as tilecc.LaunchError, with the text of the launch check."""
 
 import math
@@ -113,9 +113,13 @@ def _fitting(n, most):
 
 def _numbers(x, shape, what):
     """The type of integers that say where rows go or come from."""
-    if tuple(x.shape) != tuple(shape):
-        raise ValueError(f"{what} has shape {tuple(x.shape)}, wanted is {tuple(shape)}")
-    return array(x).dtype
+    shape = tuple(shape) or (1,)
+    if tuple(x.shape) != shape:
+        raise ValueError(f"{what} has shape {tuple(x.shape)}, wanted is {shape}")
+    t = array(x).dtype
+    if t[0] not in "us" or _is_bool(x):
+        raise TypeError(f"{what} has elements of {x.dtype}, wanted are integers")
+    return t
 
 
 def _bits(x):
@@ -192,8 +196,11 @@ def _odd_move(x, y, dims, beside):
 def _odd_transpose(x, y, dims):
     dims = [[1, 0, 0]] * (3 - len(dims)) + dims
     a, m, n = dims
+    side, size = min(64, 256 // _size(x)), _size(x)
+    while side // 2 >= max(m[0], n[0], 32 // size):
+        side //= 2
     from_ = _view(x, (a[0], m[0], n[0]), (a[1], m[1], n[1]))
-    _kernel("odd", "transpose", T=array(x).dtype)(from_, _view(y, (a[0], n[0], m[0]), (a[2], n[2], m[2])))
+    _kernel("odd", "transpose", T=array(x).dtype, S=side)(from_, _view(y, (a[0], n[0], m[0]), (a[2], n[2], m[2])))
     return y
 
 
@@ -204,6 +211,9 @@ def _move(x, y):
         raise TypeError(f"elements of {src.dtype} do not become {dst.dtype}: tilecc.std.convert does that")
     if 0 in src.shape:
         return y
+    for a, what in ((src, "what is read"), (dst, "out")):
+        if any(n > 1 and s < 0 for n, s in zip(a.shape, _strides(a))):
+            raise ValueError(f"{what} has a negative stride: pass a copy of it")
     dims = _dims(src, dst)
     rows = [i for i, d in enumerate(dims) if d[1] == 1]
     columns = [i for i, d in enumerate(dims) if d[2] == 1]
@@ -248,7 +258,7 @@ def _dimension(dim, rank):
 
 def permute(x, dims, out=None):
     """out[i, j, ..] = x with its dimensions in the order dims, contiguous: x.permute(dims).contiguous()."""
-    if sorted(d % len(x.shape) for d in dims) != list(range(len(x.shape))):
+    if sorted(_dimension(d, len(x.shape)) for d in dims) != list(range(len(x.shape))):
         raise ValueError(f"dims {tuple(dims)} are no permutation of {len(x.shape)} dimensions")
     turned = x.permute(*dims) if _is_torch(x) else x.transpose(dims)
     return _move(turned, _empty(x, turned.shape) if out is None else _same(out, turned.shape))
@@ -260,6 +270,13 @@ def transpose(x, out=None):
     if n < 2:
         raise ValueError("a transpose takes two dimensions or more")
     return permute(x, (*range(n - 2), n - 1, n - 2), out)
+
+
+def _ends(x):
+    """Where the memory of x begins and ends; what stands for another tensor lies nowhere."""
+    a = array(x)
+    size = _size(x) * (1 + sum((n - 1) * s for n, s in zip(a.shape, _strides(a))))
+    return (a.address, a.address + size) if a.address and 0 not in a.shape else (0, 0)
 
 
 def concat(xs, dim=0, out=None):
@@ -274,6 +291,9 @@ def concat(xs, dim=0, out=None):
             raise ValueError(f"shapes {tuple(xs[0].shape)} and {tuple(x.shape)} differ elsewhere than in dimension {dim}")
     shape[dim] = sum(x.shape[dim] for x in xs)
     out = _empty(xs[0], shape) if out is None else _same(out, shape)
+    begin, end = _ends(out)
+    if any(a < end and begin < b for a, b in map(_ends, xs)):
+        raise ValueError("out overlaps what is read, or lies between its elements")
     if _beside(xs, shape, dim, out):
         return out
     at = 0
@@ -289,7 +309,8 @@ def _beside(xs, shape, dim, out):
     contiguous = all(_strides(array(x)) == list(_row_major(x.shape)) for x in (*xs, out))
     rows, inner = math.prod(shape[:dim]), math.prod(shape[dim + 1 :])
     widths = [x.shape[dim] * inner for x in xs]
-    if len(xs) not in (2, 3) or rows < 16 or len(types) > 1 or not contiguous or any(n == 0 or n * _size(out) % 16 for n in widths):
+    even = all(n > 0 and _even(array(x), _size(out), n) for n, x in zip((*widths, sum(widths)), (*xs, out)))
+    if len(xs) not in (2, 3) or rows < 16 or len(types) > 1 or not contiguous or not even:
         return False
     parts = [_view(x, (rows, n), (n, 1)) for x, n in zip(xs, widths)]
     _kernel("copy", f"concat{len(xs)}", T=types.pop())(*parts, _view(out, (rows, sum(widths)), (sum(widths), 1)))
@@ -298,7 +319,7 @@ def _beside(xs, shape, dim, out):
 
 def split(x, sizes, dim=0):
     """The parts of these sizes along dim, one behind the other, as arrays of their own."""
-    dim = _dimension(dim, len(x.shape))
+    dim, sizes = _dimension(dim, len(x.shape)), tuple(sizes)
     if sum(sizes) != x.shape[dim] or min(sizes, default=0) < 0:
         raise ValueError(f"parts of {tuple(sizes)} are not the {x.shape[dim]} of dimension {dim}")
     out, at = [], 0
@@ -375,17 +396,24 @@ def slide(x, left, columns=None):
     return y
 
 
+def _planes(k):
+    if not 1 <= k <= 8:
+        raise ValueError(f"{k} planes; 1 to 8 are wanted")
+
+
 def interleave(x):
-    """out[m, n * K + k] = x[k, m, n] for K = 2 to 8: planes to pixels."""
+    """out[m, n * K + k] = x[k, m, n] for K = 1 to 8: planes to pixels."""
     t = _shaped(x, 3, "K matrices of one shape")
+    _planes(x.shape[0])
     y = _empty(x, (x.shape[1], x.shape[2] * x.shape[0]))
     _launch(_kernel("layout", "interleave", T=t, K=x.shape[0]), x, y)
     return y
 
 
 def deinterleave(x, k):
-    """out[i, m, n] = x[m, n * k + i] for k = 2 to 8."""
+    """out[i, m, n] = x[m, n * k + i] for k = 1 to 8."""
     t = _rows(x)
+    _planes(k)
     if x.shape[1] % k:
         raise ValueError(f"{x.shape[1]} columns are not times {k}")
     y = _empty(x, (k, x.shape[0], x.shape[1] // k))
@@ -393,19 +421,25 @@ def deinterleave(x, k):
     return y
 
 
+def _side_by_side(x):
+    """x, or a copy of it where elements of its last dimension do not lie side by side."""
+    return x if not x.shape or _strides(array(x))[-1] == 1 or x.shape[-1] == 1 else copy(x)
+
+
 def convert(x, dtype, saturate=False):
-    """x in another number type of its package, rounded once, to nearest. An array of up to 2 dimensions."""
+    """x in another number type of its package, rounded once: to nearest, towards 0 where it is of integers. An array of up to 2 dimensions."""
     y = _empty(x, x.shape, dtype)
     a, b = array(x), array(y)
     if _is_bool(y):
         raise TypeError("bool is no number type: x != 0 says which are true")
     if len(x.shape) > 2:
         raise ValueError("an array of more than 2 dimensions: reshape it")
-    flat = len(x.shape) < 2
-    even = all(_even(e, _size(z), x.shape[-1] if x.shape else 1, *_strides(e)[:-1]) for e, z in ((a, x), (b, y)))
-    k = _kernel("convert" if even else "odd", "saturate" if saturate else "convert", T=a.dtype, U=b.dtype)
-    if 0 not in x.shape:
-        k(x[None] if flat else x, y[None] if flat else y)
+    if 0 in x.shape:
+        return y
+    x, y2 = (_side_by_side(z)[(None,) * (2 - len(x.shape))] for z in (x, y))
+    even = all(_even(array(z), _size(z), z.shape[1], _strides(array(z))[0]) for z in (x, y2))
+    part = {} if even else _tile(x.shape[1], x.shape[0], max(_size(x), _size(y)))
+    _kernel("convert" if even else "odd", "saturate" if saturate else "convert", T=a.dtype, U=b.dtype, **part)(x, y2)
     return y
 
 
@@ -416,9 +450,10 @@ def gather(table, idx, out=None):
     """out[r, :] = table[idx[r], :]; a number outside of the table gives zeros. An embedding."""
     types = {"T": _rows(table), "I": _numbers(idx, idx.shape[:1], "idx")}
     shape = (idx.shape[0], table.shape[1])
-    out = _empty(table, shape) if out is None else _same(out, shape)
     if table.shape[0] == 0:
-        return fill(out, 0)
+        zeros = _empty(table, shape, zero=True)
+        return zeros if out is None else _move(zeros, _same(out, shape))
+    out, table, idx = _empty(table, shape) if out is None else _same(out, shape), _side_by_side(table), _side_by_side(idx)
     even = all(_even(e, _size(out), shape[1]) and _strides(e) == [shape[1], 1] for e in (array(table), array(out)))
     k = _kernel("rows", "gather", **types, C=_row_part(table)) if even else _kernel("odd", "gather", **types, BN=_tile(shape[1], 1, _size(table))["BN"])
     _launch(k, table, idx, out)
@@ -675,7 +710,7 @@ def pad_nhwc(x, top=0, bottom=0, left=0, right=0, mode="constant"):
 
 
 def _each(value, n, what):
-    values = (value,) * n if isinstance(value, int) else tuple(value)
+    values = tuple(value) if hasattr(value, "__len__") else (value,) * n
     if len(values) != n:
         raise ValueError(f"{what} has {len(values)} numbers, wanted are {n}")
     return values
@@ -688,6 +723,8 @@ def _filter(x_space, size, stride, padding, dilation):
     padding, dilation = _each(padding, n, "padding"), _each(dilation, n, "dilation")
     if min(size) < 1 or min(stride) < 1 or min(padding) < 0 or min(dilation) < 1:
         raise ValueError("a size, stride or dilation below 1, or a padding below 0")
+    if max(stride) > 8:
+        raise ValueError(f"stride {stride} is above 8")
     made = [(x + 2 * p - d * (k - 1) - 1) // s + 1 for x, k, s, p, d in zip(x_space, size, stride, padding, dilation)]
     if min(made) < 1:
         raise ValueError(f"a filter of {size} does not fit into {tuple(x_space)} with {padding} around")
@@ -726,11 +763,11 @@ def _narrow(pixel, made, images, size, stride, dilation):
     """How threads make columns of pixels of so few bytes: the kernel, and rows and columns of the outputs of a CTA, in alternatives: 4 KB or more are stored, or 16 (std/conv.tune
     says where). A warp has work at each tap, and little is read several times. None where copies are as fast, or it would read too much."""
     large = images * math.prod(made) * math.prod(size) * pixel > 16 << 20
-    deep = len(size) == 3 and pixel >= 64 and pixel * math.prod(size[1:]) % 32 == 0
+    deep = len(size) == 3 and pixel >= 64 and pixel % 16 == 0 and pixel * math.prod(size[1:]) % 32 == 0
     if deep:  # a tap of depth by a CTA
         made, size, stride, dilation = made[1:], size[1:], stride[1:], dilation[1:]
     column = pixel * math.prod(size)
-    if pixel > 64 and not (large and pixel <= 512 and column <= 4608 and len(made) > 1) or max(stride) > 8:
+    if pixel > 64 and pixel % 16 == 0 and not (large and pixel <= 512 and column <= 4608 and len(made) > 1):
         return None
     fits = lambda height, width, read: height * width * column <= 32768 and max(read) <= 256 and math.prod(read) * pixel <= 16384
     tiles = []
@@ -767,6 +804,8 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
         return y
     c, itemsize = x.shape[-1], _size(x)
     tile = _narrow(int(c) * itemsize, made, x.shape[0], size, stride, dilation)
+    if tile is None and c * itemsize % 16:
+        raise ValueError(f"pixels of {c * itemsize} bytes, no multiple of 16, whose outputs find no room with what they read: less taps or dilation does")
     if tile is None:
         k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=_channels(c, itemsize), **_defines(n, size, stride, padding, dilation))
         _launch(k, x, y)
@@ -791,6 +830,12 @@ def col2im(cols, shape, size, stride=1, padding=0, dilation=1):
     return y
 
 
+def _fits_shared(x, tile):
+    size = math.prod(tile) * _size(x)
+    if size > 226 << 10:
+        raise ValueError(f"a tile with its border has {size} bytes; {226 << 10} at most find room in shared memory")
+
+
 def halo(x, tile, border):
     """Tiles of a matrix, or of an array of three dimensions, with a border of what lies around them, zeros outside. Of a matrix out [I, J, ..] by rows and columns of tiles, else
     [number, ..] row-major. Along the last dimension tile and border are multiples of 16 bytes."""
@@ -800,8 +845,11 @@ def halo(x, tile, border):
     tile, border = _each(tile, n, "tile"), _each(border, n, "border")
     if min(tile) < 1 or min(border) < 0:
         raise ValueError("a tile below 1, or a border below 0")
+    if tile[-1] * _size(x) % 16 or border[-1] * _size(x) % 16:
+        raise ValueError(f"tile {tile[-1]} and border {border[-1]} along the last dimension are no multiples of 16 bytes")
     counts = [-(-e // t) for e, t in zip(x.shape, tile)]
     with_border = [t + 2 * b for t, b in zip(tile, border)]
+    _fits_shared(x, with_border)
     if n == 3:
         counts = [counts[0] * counts[1] * counts[2]]
     y = _empty(x, (*counts, *with_border))
@@ -818,6 +866,7 @@ def halo_nhwc(x, tile, border):
     (bh, bw), (hh, hw) = _each(tile, 2, "tile"), _each(border, 2, "border")
     if min(bh, bw) < 1 or min(hh, hw) < 0:
         raise ValueError("a tile below 1, or a border below 0")
+    _fits_shared(x, (bh + 2 * hh, bw + 2 * hw, _channels(c, _size(x))))
     y = _empty(x, (n * -(-h // bh) * -(-w // bw), bh + 2 * hh, bw + 2 * hw, c))
     _launch(_kernel("halo", "halo_nhwc", T=t, BH=bh, BW=bw, HH=hh, HW=hw, BC=_channels(c, _size(x))), x, y)
     return y
