@@ -185,6 +185,8 @@ def _odd_move(x, y, dims, beside):
     if len(dims) > 4:
         raise ValueError(f"{len(dims)} dimensions that do not lie together and are no multiples of 16 bytes, or not side by side; at most 4 do")
     dims = [[1, 0, 0]] * (4 - len(dims)) + dims
+    if not beside and dims[-2][0] > dims[-1][0]:  # any order does, and tiles are wide
+        dims = [*dims[:-2], dims[-1], dims[-2]]
     part = _tile(dims[-1][0], dims[-2][0], _size(x))
     if not beside:
         dims = [*dims, [1, 1, 1]]
@@ -223,7 +225,8 @@ def _move(x, y):
     dims = [d for i, d in enumerate(dims) if i not in (j, k)] + ([dims[k]] if j != k else []) + [dims[j]]
     size = _size(x)
     if not _even(src, size, dims[-1][0], *(d[1] for d in dims[:-1])) or not _even(dst, size, dims[-1 if j == k else -2][0], *(d[2] for d in dims if d[2] != 1)):
-        return _odd_transpose(x, y, dims) if j != k and len(dims) <= 3 else _odd_move(x, y, dims, j == k)
+        square = j != k and len(dims) <= 3 and min(dims[-1][0], dims[-2][0]) > 4  # of fewer little of a tile is used
+        return _odd_transpose(x, y, dims) if square else _odd_move(x, y, dims, j == k)
     if j == k:
         dims = _in_lines(dims, size)
     if len(dims) > 5:
