@@ -7,7 +7,7 @@ and in a stream.
 Needs a GPU, PyTorch and the package in runtime/python. A row is a movement of a size (bytes that it reads, or of the tensor that it makes): 4 KB to 2 GB,
 a factor of 4 apart. Numbers are microseconds per launch. Graph: the least of three medians of replays of a graph of 100 launches (fewer where they are long), which the GPU
 begins when the host has handed over all of it, so that neighbours overlap as they may; buffers are the same for all launches of a row: small ones stay in the L2, for all alike.
-Stream: the same launches one by one from Python, host time included, the least of five rounds. `best by ours` compares with the fastest of eager and compiled; the driver's copy
+Stream: the same launches one by one from Python, host time included, the least of 5 to 15 rounds; in each of them ours and the others take turns. `best by ours` compares with the fastest of eager and compiled; the driver's copy
 moves as many bytes as the movement reads and writes, by 2. What ours gives is compared with what eager gives, all elements. --csv writes the
 rows to a file that bench/sizes_plot.py draws. Beyond --seconds nothing is compiled by torch.compile.
 """
@@ -187,21 +187,25 @@ def graph_us(run, launches):
     return min(medians)
 
 
-def stream_us(run, launches):
-    best = []
-    for _ in range(5):
-        torch.cuda.synchronize()
-        began = time.perf_counter()
-        for _ in range(launches):
-            run()
-        torch.cuda.synchronize()
-        best.append((time.perf_counter() - began) * 1e6 / launches)
-    return min(best)
+def stream_us(runs, launches, rounds):
+    """Of each of the runs; they take turns, so that a host that is slow for a while is slow for all of them."""
+    best = [math.inf] * len(runs)
+    for _ in range(rounds):
+        for i, run in enumerate(runs):
+            torch.cuda.synchronize()
+            began = time.perf_counter()
+            for _ in range(launches):
+                run()
+            torch.cuda.synchronize()
+            best[i] = min(best[i], (time.perf_counter() - began) * 1e6 / launches)
+    return best
 
 
-def both(run, n):
-    graph = 100 if n <= 4 * MB else 40 if n <= 16 * MB else 10 if n <= 256 * MB else 3
-    return graph_us(run, graph), stream_us(run, 100 if n <= 4 * MB else 20 if n <= 16 * MB else 8 if n <= 256 * MB else 3)
+def in_both(runs, n):
+    """In graphs, and in a stream."""
+    launches, rounds = (100, 15) if n <= 4 * MB else (20, 9) if n <= 16 * MB else (8, 5) if n <= 256 * MB else (3, 5)
+    replayed = 100 if n <= 4 * MB else 40 if n <= 16 * MB else 10 if n <= 256 * MB else 3
+    return [graph_us(run, replayed) for run in runs], stream_us(runs, launches, rounds)
 
 
 def measure(make, n, moved, compile_too):
@@ -209,16 +213,18 @@ def measure(make, n, moved, compile_too):
     wrong = same(ours(*args), eager(*args))
     if wrong:
         return None, wrong
-    row = [both(lambda: ours(*args), n), both(lambda: eager(*args), n), (math.nan, math.nan)]
-    if compile_too:
+    runs = [lambda: ours(*args), lambda: eager(*args), memcpy(int(n * moved) // 2)]
+    compiled = torch.compile(eager, dynamic=False) if compile_too else None
+    if compiled:
         try:
-            f = torch.compile(eager, dynamic=False)
-            row[2] = both(lambda: f(*args), n)
+            compiled(*args)
+            runs.append(lambda: compiled(*args))
         except Exception as e:  # what torch.compile can't do is its own affair
             print("sizes.py: torch.compile:", str(e).splitlines()[0], file=sys.stderr)
-        torch.compiler.reset()
-    row.append(both(memcpy(int(n * moved) // 2), n))
-    return [x[0] for x in row] + [x[1] for x in row], "x".join(map(str, shape))
+    graphs, stream = in_both(runs, n)
+    torch.compiler.reset()
+    columns = lambda of: [*of[:2], of[3] if len(of) > 3 else math.nan, of[2]]
+    return columns(graphs) + columns(stream), "x".join(map(str, shape))
 
 
 def short(n):
