@@ -8,6 +8,7 @@
  *   aside is one that no launch comes to, unless it compares as others do that were proved.
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/checked.h"
@@ -72,6 +73,15 @@ static void widen(Between *x, Had turns)
     }
 }
 
+static Between *between(Verifier *v, uint32_t a, uint32_t b)
+{
+    Roles *r = v->roles;
+    uint32_t pair[] = {a, b};
+    Name name = names_intern(r->pairs, (const char *)pair, sizeof pair);
+    if (name > r->between.n) vec_push(v->arena, &r->between, ((Between){.a = a, .b = b}));
+    return &r->between.v[name - 1];
+}
+
 /* What is compared has to be known of all launches; what a run shows that no launch comes to says nothing of them. */
 static void note(Verifier *v, bool proved)
 {
@@ -79,7 +89,7 @@ static void note(Verifier *v, bool proved)
     roles_compare(v, proved);
     for (uint32_t i = 0; i < r->now.n; i++) {
         const Compared *c = &r->now.v[i];
-        Between *to = &r->counts.v[c->a].to[c->b];
+        Between *to = between(v, c->a, c->b);
         to->how |= c->met;
         if (!proved || r->impossible) continue;
         widen(to, r->had.v[i]);
@@ -312,9 +322,9 @@ static bool look_into(Verifier *v, struct Launches *l, const Compared *c)
     return false;
 }
 
-static bool unseen(const struct Launches *l, const Compared *c)
+static bool unseen(Verifier *v, const Compared *c)
 {
-    return !(l->roles->counts.v[c->a].to[c->b].how & c->how);
+    return !(between(v, c->a, c->b)->how & c->how);
 }
 
 /* The ratio at which they stay together in the runs; RATIOS: there is none, or too few turns show it. */
@@ -333,11 +343,11 @@ static int together(const Verifier *v, const Between *x)
 
 /* What no run has shown. How far one was ahead: where that is no more than a ring's slots, or they stay together, no launch has more; what was
  * farther ahead may be any number ahead. */
-static bool unseen_beyond(const Verifier *v, const struct Launches *l, Compared *c)
+static bool unseen_beyond(Verifier *v, Compared *c)
 {
-    const Between *x = &l->roles->counts.v[c->a].to[c->b];
+    const Between *x = between(v, c->a, c->b);
     int ring = (int)v->ring, ratio = together(v, x);
-    if (c->how == EQUAL || c->b + 1 == NO_TURNS) return unseen(l, c);
+    if (c->how == EQUAL || c->b + 1 == NO_TURNS) return unseen(v, c);
     if (ratio < RATIOS) {
         c->ratio = (uint8_t)ratio;
         c->by = c->how == LESS ? -x->least[ratio] : x->most[ratio];
@@ -348,17 +358,25 @@ static bool unseen_beyond(const Verifier *v, const struct Launches *l, Compared 
     return c->by <= ring;
 }
 
+static int by_counts(const void *a, const void *b)
+{
+    const Between *x = a, *y = b;
+    return x->a != y->a ? (x->a > y->a ? 1 : -1) : x->b > y->b ? 1 : -1;
+}
+
 bool launches_more(Verifier *v)
 {
     struct Launches *l = v->launches;
     l->checked.n = 0;
-    for (uint32_t a = 0; a < l->roles->counts.n; a++) {
-        for (uint32_t b = 0; b < a; b++) {
-            for (uint8_t how = LESS; how <= MORE && l->roles->counts.v[a].to[b].how & MET; how = (uint8_t)(how * 2)) {
-                Compared c = {a, b, how, MET, ONE_FOR_ONE, 0};
-                if (unseen_beyond(v, l, &c) && look_into(v, l, &c)) return true;
-                if (v->failed) return false;
-            }
+    uint32_t n = v->roles->between.n;
+    Between *all = arena_array(v->arena, Between, n);
+    if (n) qsort(memcpy(all, v->roles->between.v, n * sizeof *all), n, sizeof *all, by_counts);
+    for (uint32_t i = 0; i < n; i++) {
+        Between x = all[i];
+        for (uint8_t how = LESS; how <= MORE && x.how & MET; how = (uint8_t)(how * 2)) {
+            Compared c = {x.a, x.b, how, MET, ONE_FOR_ONE, 0};
+            if (unseen_beyond(v, &c) && look_into(v, l, &c)) return true;
+            if (v->failed) return false;
         }
     }
     return false;
@@ -373,7 +391,7 @@ void launches_check(Verifier *v)
         bool out = false;
         for (uint32_t j = 0; j < a->all.n && !out; j++) { /* no launch has it: that is proved, or checked */
             const Compared *c = &a->all.v[j];
-            out = unseen(l, c) && (c->met || never(v, l, c));
+            out = unseen(v, c) && (c->met || never(v, l, c));
         }
         if (out) continue;
         v->choices.n = 0;

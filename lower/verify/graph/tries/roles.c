@@ -120,6 +120,7 @@ static Roles *prepare(Verifier *v)
     for (uint32_t i = 0; i < given->nodes.n; i++) vec_push(v->arena, &r->pool.nodes, given->nodes.v[i]);
     r->made = expressions(v, &r->pool);
     r->loops = arena_array(v->arena, Loop, v->nops + 1);
+    r->pairs = names_new(v->arena);
     find_loops(v, r);
     find_plain(v, r);
     vec_push(v->arena, &r->counts, ((Count){.x = form_const(&v->f, 0), .lx = lx_const(v->arena, &r->pool, 0), .op = v->nops}));
@@ -208,7 +209,7 @@ static uint32_t count_of(Verifier *v, Roles *r, uint32_t before, uint32_t op, Fo
     if (lx) lx = lx_op(v->arena, &r->pool, LX_MUL, lx, lx_const(v->arena, &r->pool, times));
     if (before && lx) lx = r->counts.v[before - 1].lx ? lx_op(v->arena, &r->pool, LX_ADD, r->counts.v[before - 1].lx, lx) : 0;
     bool several = times != 1 || (before && r->counts.v[before - 1].several);
-    Count c = {.x = x, .lx = lx, .met = met, .op = op, .several = several, .to = arena_array(v->arena, Between, r->counts.n + 1)};
+    Count c = {.x = x, .lx = lx, .met = met, .op = op, .several = several};
     vec_push(v->arena, &r->counts, c);
     return r->count_of.v[x] = r->counts.n;
 }

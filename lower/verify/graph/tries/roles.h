@@ -8,7 +8,8 @@ enum { LESS = 1, EQUAL = 2, MORE = 4, MET = 8 /* of two roles */ };
 enum { NO_TURNS = 1 /* that count, + 1 */ };
 
 enum { ONE_FOR_ONE, RATIO_A = 11 /* that and the last one: one of the counts alone */, RATIO_B, RATIOS }; /* launches.c */
-typedef struct Between { /* of two counts */
+typedef struct Between { /* of two counts that were compared; b comes before a */
+    uint32_t a, b;
     uint8_t how; /* LESS .. where the first one was less, in runs that are proved */
     int16_t least[RATIOS], most[RATIOS]; /* in those, by ratio p : q: of p * a - q * b */
 } Between;
@@ -18,7 +19,6 @@ typedef struct Count { /* how often a role's loops use a barrier, from the first
     Lx met; /* of the loop */
     uint32_t op; /* nops: it is the first one, no turns */
     bool several; /* uses in a turn */
-    Between *to; /* by count before this one */
 } Count;
 enum { WAITS, ARRIVALS, FAR /* arrivals, at one CTA each */, USES };
 typedef struct Uses { /* of a barrier, in a turn of a loop */
@@ -62,6 +62,8 @@ typedef struct Roles {
     bool impossible; /* some loop has more turns than in any launch */
     VEC(Count) counts;
     VEC(uint32_t) count_of; /* by form: its count + 1 */
+    VEC(Between) between;
+    Names *pairs;           /* a and b of each of them, as its name */
     LxPool pool;            /* the launch's expressions, and, behind those, what counts are made from */
     const Lx *made;         /* by value; 0: not made from what the launch has alone */
     Loop *loops;            /* by op that opens one */
