@@ -160,6 +160,7 @@ typedef struct Verifier {
     uint32_t sync_ids[16]; /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
     uint32_t runs, events_max;
     VEC(Dependence) dependences; /* printed in the certificate */
+    Names *depending;            /* from and to of each of them, as its name */
     uint64_t listed;             /* pairs of accesses that were looked at for them */
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* tries/period.c */

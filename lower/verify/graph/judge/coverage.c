@@ -232,12 +232,12 @@ static bool covered(Verifier *v, const Place *p, const Access *r, const uint32_t
     return ok;
 }
 
-/* Mostly by what was written last; the certificate names all that was. */
+/* Mostly by what was written last; the certificate names all that was written. */
 static bool covered_by_any(Verifier *v, const Place *p, uint32_t j, ByteRange *at, Writes *ws)
 {
     uint32_t ranges[LATEST];
     const Access *r = &p->all[j];
-    if (v->certificate == NULL && covered(v, p, r, ranges, latest(p, j, ranges), ws)) return true;
+    if (!p->listed && covered(v, p, r, ranges, latest(p, j, ranges), ws)) return true;
     range_meetings(v, p, at);
     return covered(v, p, r, at->meets.v, at->meets.n, ws);
 }
@@ -248,7 +248,7 @@ static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)
     ByteRange *at = &p->ranges.v[p->range[j]];
     if (reads_gaps(v, p, r, at)) return;
     if (covered_by_any(v, p, j, at, ws)) {
-        for (uint32_t i = 0; i < ws->n; i++) verify_depends(v, ws->v[i], r, false);
+        for (uint32_t i = 0; i < ws->n && p->listed; i++) verify_depends(v, ws->v[i], r, false);
         return;
     }
     bool any = false;

@@ -86,6 +86,16 @@ static void find_ranges(Verifier *v, Place *p)
     for (uint32_t i = 0; i < p->n; i++) p->range[i] = range_of(v, p, slots, mask, &p->all[i].at);
 }
 
+enum { LISTED_MAX = 4000000 };
+
+static bool listed(Verifier *v, const Place *p)
+{
+    uint64_t pairs = (uint64_t)p->n * p->n / 2;
+    if (v->certificate == NULL || v->listed + pairs > LISTED_MAX) return false;
+    v->listed += pairs;
+    return true;
+}
+
 void places_find(Verifier *v)
 {
     uint32_t n = v->nranks * v->nplaces, *first = arena_array(&v->run, uint32_t, n + 1);
@@ -94,6 +104,7 @@ void places_find(Verifier *v)
         if (first[i] == first[i + 1]) continue;
         Place *p = vec_add(&v->run, &v->places);
         *p = (Place){.all = v->accesses.v + first[i], .n = first[i + 1] - first[i]};
+        p->listed = listed(v, p);
         find_ranges(v, p);
     }
 }

@@ -143,7 +143,8 @@ typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order
     uint32_t n;
     uint32_t *range; /* by access */
     VEC(ByteRange) ranges;
-    bool gaps; /* some range has them */
+    bool gaps;   /* some range has them */
+    bool listed; /* the certificate names its dependences: those of places with many accesses are too many */
 } Place;
 /* judge/always.c: two sites, and how far apart they are in turns of a loop around both */
 typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
