@@ -87,7 +87,7 @@ cat >t/other.tile <<'END'
 // run: k x=f32[64]~1%7 y=f32[64] expect E
 // run: k x=f32[64]~1%7 y=f32[64] x==y.npy
 // run: k x=f32[64]~1%7 y=f32[64]==y.npy
-// run: k x=f32[64]~1%7 y=f32[64] == k -D nobody.N=2 --sim check
+// run: x=f32[64]~1%7 y=f32[64] == k -D nobody.N=2 --sim check
 kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }
 END
 code 1 t/other.tile --junit=report.xml
@@ -105,6 +105,40 @@ hasnt "not '-"
 if command -v python3 >/dev/null; then
     python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' report.xml || fail "the report is no XML"
 fi
+
+# A line counts with any blanks, or none, behind the slashes, and options behind a licence; a comment in a comment doesn't.
+mkdir lines
+cat >lines/k.tile <<'END'
+// Licence
+//options: -arch=sm_100a
+//	run:	k	x=f32[64]~1	y=f32[64]
+//run: k x=f32[64]~1 y=f32[64]:y.npy y==y.npy
+/// run: k x=f32[64]~1 y=f32[64] x==y.npy z==y.npy
+// run: k x=f32[64]~1 y=f32[64] == k
+// run: k x=f32[64]~1 y=f32[64] 'y==y.npy
+// run: k x=f32[64]~1 y=f32[64] y==y.npy é
+// // run: nobody
+kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; fill zz = 1; } //expect	E0201
+END
+code 1 lines
+has '^ok     lines/k.tile: expect$\|k.tile: expect, run, line 3 (failed), run, line 4 (failed), run, line 5 (failed), run, line 6 (failed), run, line 7 (failed), run, line 8 (failed)$'
+sed -i 's| fill zz.*| } //|' lines/k.tile
+: >lines/k.ptx
+code 1 lines --junit=report.xml
+has '1 file, 7 checks: 1 passed, 6 failed'
+has 'target sm_100a'
+has '^    y goes to a file of its own: .* y=f32\[64\]$'
+has '^    no argument of the line is called z'
+has '== k. compares a kernel with itself'
+has '^    a quote is not closed: .y==y.npy.'
+if command -v python3 >/dev/null; then
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' report.xml || fail "a report of what is no UTF-8 is no XML"
+fi
+cp lines/k.tile saved
+code 2 --junit lines/k.tile
+grep -q "the report would replace 'lines/k.tile'" err && cmp -s saved lines/k.tile || fail "a report in place of a source"
+code 3 lines --junit=nowhere/report.xml
+hasnt 'FAILED' # it is known before the tests
 
 # Contents are the same everywhere.
 cat >t/contents.tile <<'END'
@@ -142,7 +176,7 @@ mkdir tmp slow
 sed 's|^// run: .*|// run: one x=f32[64]~1 y=f32[64] --sim=fuzz --schedules=1000000|' both/k.tile >slow/k.tile
 TMPDIR=$work/tmp "$TILECC" test slow >out 2>&1 &
 tests=$!
-while [ ! -e tmp/*/0/run ]; do sleep 0.1; done
+while [ ! -e tmp/*/0/run1 ]; do sleep 0.1; done
 kill -TERM $tests
 wait $tests
 [ $? = 143 ] || fail "the tests don't end by the signal"

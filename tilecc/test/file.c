@@ -15,6 +15,7 @@ enum { WORDS_MAX = 256 };
 typedef struct Words { /* of a line, or a command; texts of this process, which ends soon */
     char *v[WORDS_MAX];
     int n;
+    bool open; /* a quote of the last one is not closed */
 } Words;
 
 static void push(Words *w, const char *s, size_t n)
@@ -45,39 +46,47 @@ static Words split(const char *p, const char *end)
         }
         char *word = must_alloc((size_t)(end - p) + 1);
         size_t n = 0;
-        for (char quote = 0; p < end && (quote || !isspace((unsigned char)*p)); p++) {
+        char quote = 0;
+        for (; p < end && (quote || !isspace((unsigned char)*p)); p++) {
             if (quote ? *p == quote : *p == '"' || *p == '\'') quote = quote ? 0 : *p;
             else word[n++] = *p;
         }
+        w.open = quote != 0;
         push(&w, word, n);
         free(word);
     }
     return w;
 }
 
-/* ---- lines that say something: `// options: ..` (the first one), `// run: ..`, `// expect CODE ..` ---- */
+/* ---- lines that say something: `// options: ..`, `// run: ..`, `// expect CODE ..` ---- */
 
 static const char *line_end(const char *p)
 {
     return p + strcspn(p, "\n");
 }
 
-/* Behind `// word` in front of `end`. */
-static const char *comment_before(const char *p, const char *end, const char *word)
-{
-    for (; p < end && *p; p++)
-        if (strncmp(p, "// ", 3) == 0 && strncmp(p + 3, word, strlen(word)) == 0) return p + 3 + strlen(word);
-    return NULL;
-}
-
+/* Behind the word that the line's comment begins with; NULL: another one, or none. A comment in a comment is none. */
 static const char *comment_in(const char *line, const char *word)
 {
-    return comment_before(line, line_end(line), word);
+    const char *end = line_end(line), *p = line;
+    while (p < end && (p[0] != '/' || p[1] != '/')) p++;
+    p += strspn(p, "/");
+    p += strspn(p, " \t");
+    size_t n = strlen(word);
+    bool is = p < end && strncmp(p, word, n) == 0 && (word[n - 1] == ':' || isspace((unsigned char)p[n]));
+    return is ? p + n : NULL;
+}
+
+static const char *next_line(const char *p)
+{
+    return line_end(p) + (*line_end(p) != 0);
 }
 
 static bool says(const char *text, const char *word)
 {
-    return comment_before(text, text + strlen(text), word) != NULL;
+    const char *p = text;
+    while (*p && !comment_in(p, word)) p = next_line(p);
+    return *p != 0;
 }
 
 static bool beside(const char *path, const char *ending)
@@ -90,13 +99,19 @@ static bool beside(const char *path, const char *ending)
 
 bool test_wanted(const char *path, const char *text)
 {
-    return beside(path, "ptx") || beside(path, "ir") || beside(path, "err") || says(text, "run:") || says(text, "expect ");
+    return beside(path, "ptx") || beside(path, "ir") || beside(path, "err") || says(text, "run:") || says(text, "expect");
 }
 
+/* Of lines that are nothing else, wherever they stand: a licence may come first. */
 static Words options_of(const TestFile *t)
 {
-    const char *p = strncmp(t->text, "// options:", 11) == 0 ? t->text + 11 : NULL;
-    return p ? split(p, line_end(p)) : (Words){.n = 0};
+    Words all = {.n = 0};
+    for (const char *p = t->text; *p; p = next_line(p)) {
+        const char *say = p[strspn(p, " \t")] == '/' ? comment_in(p, "options:") : NULL;
+        Words w = say ? split(say, line_end(p)) : (Words){.n = 0};
+        add_all(&all, &w);
+    }
+    return all;
 }
 
 /* ---- commands ---- */
@@ -216,8 +231,8 @@ static int find_expected(TestFile *t, Expected *all)
 {
     int n = 0;
     unsigned line = 1, pending = 0;
-    for (const char *p = t->text; *p; p = line_end(p) + (*line_end(p) != 0), line++) {
-        const char *start = p + strspn(p, " \t"), *say = comment_in(p, "expect ");
+    for (const char *p = t->text; *p; p = next_line(p), line++) {
+        const char *start = p + strspn(p, " \t"), *say = comment_in(p, "expect");
         bool own = start[0] == '/' && start[1] == '/', blank = *start == '\n' || *start == 0;
         if (!own && !blank)
             for (int i = (int)pending; i < n; i++) all[i].line = line;
@@ -259,7 +274,7 @@ static void check_expected(TestFile *t)
     Expected *all = must_alloc(EXPECTED_MAX * sizeof *all);
     int n = find_expected(t, all);
     Ran r = compile(t, "--error-format=short");
-    for (const char *p = r.err; *p; p = line_end(p) + (*line_end(p) != 0)) {
+    for (const char *p = r.err; *p; p = next_line(p)) {
         unsigned line;
         char code[8];
         bool error, met = false;
@@ -285,6 +300,10 @@ typedef struct RunLine {
 static bool parse_run(TestFile *t, const Words *w, RunLine *r)
 {
     *r = (RunLine){.kernel = NULL};
+    if (w->open) {
+        fprintf(t->why, "a quote is not closed: `%s`\n", w->v[w->n - 1]);
+        return false;
+    }
     for (int i = 0; i < w->n; i++) {
         const char *s = w->v[i], *two = strstr(s, "==");
         if (strcmp(s, "==") == 0 && i + 1 < w->n && !r->like) {
@@ -310,7 +329,9 @@ static bool parse_run(TestFile *t, const Words *w, RunLine *r)
             return false;
         }
     }
-    return true;
+    if (r->like && r->kernel && strcmp(r->like, r->kernel) == 0)
+        fprintf(t->why, "`== %s` compares a kernel with itself\n", r->like);
+    return !r->like || !r->kernel || strcmp(r->like, r->kernel) != 0;
 }
 
 static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, const char *folder)
@@ -333,10 +354,27 @@ static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, c
     return tilecc(t, &w);
 }
 
+/* What the run has written of argument `name`; NULL, with why: nothing. */
+static const char *kept(TestFile *t, const RunLine *r, const char *folder, const char *name)
+{
+    const char *made = printed("%s/%s.npy", folder, name), *value = NULL;
+    size_t n = strlen(name);
+    if (access(made, F_OK) == 0) return made;
+    for (int i = 0; i < r->args.n && !value; i++)
+        if (strncmp(r->args.v[i], name, n) == 0 && r->args.v[i][n] == '=') value = r->args.v[i] + n + 1;
+    const char *file = value ? strrchr(value, ':') : NULL;
+    if (!value) fprintf(t->why, "no argument of the line is called %s\n", name);
+    else if (file)
+        fprintf(t->why, "%s goes to a file of its own: what is compared is written as %s=%.*s\n", name, name,
+                (int)(file - value), value);
+    else fprintf(t->why, "%s is not written by %s\n", name, r->kernel ? r->kernel : "the kernel");
+    return NULL;
+}
+
 /* Each array that the one writes, as the other one writes it. */
 static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
 {
-    const char *other = in_work(t, "like");
+    const char *other = printed("%s-like", folder);
     Ran run = run_kernel(t, r, r->like, other);
     if (run.status != EXIT_OK) {
         fprintf(t->why, "%s: exit code %d\n%s", r->like, run.status, run.err);
@@ -347,7 +385,9 @@ static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
         const char *label = copy_text(r->args.v[i], strcspn(r->args.v[i], "="));
         const char *a = printed("%s/%s.npy", other, label), *b = printed("%s/%s.npy", folder, label);
         bool one = access(a, F_OK) == 0, two = access(b, F_OK) == 0;
-        if (one != two) fprintf(t->why, "%s is written by %s alone\n", label, one ? r->like : r->kernel ? r->kernel : "the kernel");
+        if (one != two)
+            fprintf(t->why, "%s is written by %s alone\n", label, one ? r->like : r->kernel ? r->kernel : "the kernel");
+        if (!one && !two && strchr(r->args.v[i], ':')) kept(t, r, folder, label), n++;
         if (!one || !two) continue;
         test_arrays(t, label, a, b);
         n++;
@@ -355,14 +395,11 @@ static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
     if (n == 0) fprintf(t->why, "no array is written by both\n");
 }
 
-static void compare_file(TestFile *t, const char *name, const char *path, const char *folder)
+static void compare_file(TestFile *t, const RunLine *r, const char *name, const char *path, const char *folder)
 {
-    const char *made = printed("%s/%s.npy", folder, name);
+    const char *made = kept(t, r, folder, name);
     size_t n;
-    if (access(made, F_OK) != 0) {
-        fprintf(t->why, "%s is not written\n", name);
-        return;
-    }
+    if (!made) return;
     long at = ftell(t->why);
     if (access(path, F_OK) == 0) test_arrays(t, name, path, made);
     else if (!t->opt->update) fprintf(t->why, "there is no %s yet: tilecc test --update writes it\n", path);
@@ -375,11 +412,11 @@ static void compare_file(TestFile *t, const char *name, const char *path, const 
     free(bytes);
 }
 
-static void check_run(TestFile *t, const Words *w)
+static void check_run(TestFile *t, const Words *w, unsigned line)
 {
     RunLine r;
     if (!parse_run(t, w, &r) || (r.code && unknown(t, r.code))) return;
-    const char *folder = in_work(t, "run");
+    const char *folder = in_work(t, printed("run%u", line)); /* what another line has written is not this one's */
     Ran run = run_kernel(t, &r, r.kernel, folder);
     if (r.code) {
         if (run.status == EXIT_OK) fprintf(t->why, "%s is expected, and nothing is wrong\n", r.code);
@@ -391,7 +428,7 @@ static void check_run(TestFile *t, const Words *w)
         return;
     }
     if (r.like) compare_kernels(t, &r, folder);
-    for (int i = 0; i < r.names.n; i++) compare_file(t, r.names.v[i], r.files.v[i], folder);
+    for (int i = 0; i < r.names.n; i++) compare_file(t, &r, r.names.v[i], r.files.v[i], folder);
 }
 
 /* ---- all of a file ---- */
@@ -430,13 +467,13 @@ void test_file(TestFile *t)
     if (beside(t->name, "ptx")) CHECK("ptx", check_made(t, "ptx"));
     if (beside(t->name, "ir")) CHECK("ir", check_made(t, "ir"));
     if (beside(t->name, "err")) CHECK("err", check_said(t));
-    if (says(t->text, "expect ")) CHECK("expect", check_expected(t));
+    if (says(t->text, "expect")) CHECK("expect", check_expected(t));
     unsigned line = 1;
-    for (const char *p = t->text; *p; p = line_end(p) + (*line_end(p) != 0), line++) {
+    for (const char *p = t->text; *p; p = next_line(p), line++) {
         const char *say = comment_in(p, "run:");
         if (!say) continue;
         Words w = split(say, line_end(p));
         const char *name = printed("run, line %u", line);
-        CHECK(name, check_run(t, &w));
+        CHECK(name, check_run(t, &w, line));
     }
 }

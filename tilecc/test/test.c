@@ -235,15 +235,27 @@ static void show(const Case *c, Sums *s)
     fflush(stdout);
 }
 
+/* Bytes of the character of UTF-8 at s; 0: it is none, or one that XML has not. */
+static size_t character(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    bool longer = n > 2 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90)); /* than it need be */
+    bool none = n > 2 && ((s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90) || (s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe));
+    return longer || none || (s[0] < ' ' && s[0] != '\n' && s[0] != '\t') ? 0 : n;
+}
+
 static void put_xml(FILE *f, const char *s)
 {
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
+    for (size_t n; *s; s += n ? n : 1) {
+        char c = *s;
+        n = character((const unsigned char *)s);
         if (c == '&') fputs("&amp;", f);
         else if (c == '<') fputs("&lt;", f);
         else if (c == '>') fputs("&gt;", f);
         else if (c == '"') fputs("&quot;", f);
-        else if (c >= ' ' || c == '\n' || c == '\t') fputc(c, f); /* XML 1.0 has no other control characters */
+        else if (n) fwrite(s, 1, n, f);
         else fputc('?', f);
     }
 }
@@ -362,6 +374,11 @@ int command_test(const TestOptions *opt)
                  "of its name beside it (an empty one, and then --update, is a beginning)");
         code = EXIT_USAGE;
     }
+    if (code == EXIT_OK && opt->junit && is_tile(opt->junit)) { /* what to test, most likely, behind an option without its file */
+        complain("the report would replace '%s': --junit=FILE names the report", opt->junit);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_OK && opt->junit && !outputs_can_be_written(&opt->junit, 1)) code = EXIT_ENVIRONMENT;
     const char *tmp = getenv("TMPDIR");
     char *work = joined(tmp && *tmp ? tmp : "/tmp", "tilecc-test-XXXXXX");
     if (code == EXIT_OK && !mkdtemp(work)) {

@@ -17,7 +17,7 @@ __all__ = ["check", "kernels"]
 
 def check(file, *options):
     """Runs `tilecc test` on a .tile file, with options such as "--device=sim"; AssertionError with its report if something differs."""
-    run = subprocess.run([program(), "test", *options, os.fspath(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    run = subprocess.run([program(), "test", *options, os.fspath(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
     assert run.returncode == 0, run.stdout
 
 
