@@ -4,12 +4,17 @@
 #                  [IMPORT_DIRS <folder>...] [OPTIONS <option of tilecc>...])
 #
 # Compiles each file for each ARCH (none: the one that the file says) to a .c and a .h of its name (tilecc --emit=c), which become sources of
-# the target: #include "file.h". It is linked with libtile. What a file imports is a dependency, too. A module of the library that is
-# built in may stand among the files: std.rows is rows.h. Paths are relative to the current source folder.
+# the target: #include "file.h". It is linked with libtile. What a file imports is a dependency, too, and so is its tune file, also one that
+# is made later. A module of the library that is built in may stand among the files: std.rows is rows.h. Paths are relative to the current
+# source folder. Options may be generator expressions; those that become empty are left out.
 function(tile_add_kernels)
     tile_arguments(tile_add_kernels "" "TARGET" "SOURCES;ARCH;DEFINES;IMPORT_DIRS;OPTIONS" TARGET SOURCES -- ${ARGN})
     if(NOT TARGET ${arg_TARGET})
         message(FATAL_ERROR "tile_add_kernels: there is no target `${arg_TARGET}`")
+    endif()
+    get_target_property(aliased ${arg_TARGET} ALIASED_TARGET)
+    if(aliased)
+        set(arg_TARGET ${aliased})
     endif()
     set(options ${arg_OPTIONS})
     if(arg_ARCH)
@@ -39,6 +44,9 @@ function(tile_add_kernels)
         endif()
         set(out ${folder}/${name})
         if(depends)
+            get_filename_component(tune "${path}" DIRECTORY)
+            file(GLOB tune CONFIGURE_DEPENDS "${tune}/${name}.tune")
+            list(APPEND depends ${tune})
             set(rule DEPFILE ${out}.d)
             set(make_rule -MD -MF ${out}.d)
         else()
@@ -56,12 +64,19 @@ function(tile_add_kernels)
             DEPENDS ${depends} tilecc::program
             ${rule}
             COMMENT "tilecc ${source}"
+            COMMAND_EXPAND_LISTS
             VERBATIM)
         target_sources(${arg_TARGET} PRIVATE ${out}.c ${out}.h)
+        set_source_files_properties(${out}.c PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
         if(NOT "C" IN_LIST languages)
             set_source_files_properties(${out}.c PROPERTIES LANGUAGE CXX)
         endif()
     endforeach()
+    get_target_property(type ${arg_TARGET} TYPE)
+    get_target_property(imported ${arg_TARGET} IMPORTED)
+    if(imported OR type MATCHES "^(INTERFACE_LIBRARY|UTILITY)$")
+        message(FATAL_ERROR "tile_add_kernels: target `${arg_TARGET}` compiles nothing: kernels go into a library or a program of this project")
+    endif()
     # As properties: the target's own calls may be with keywords or without.
     foreach(property INCLUDE_DIRECTORIES INTERFACE_INCLUDE_DIRECTORIES)
         set_property(TARGET ${arg_TARGET} APPEND PROPERTY ${property} "$<BUILD_INTERFACE:${folder}>")

@@ -34,6 +34,12 @@ tries() { # folder, generator, language
     touch "$work/project/lib/mine.tile"
     build "$1"
     [ "$(compiled)" = 1 ] || fail "$2: a newer import is not noticed"
+    : >"$work/project/two words.tune"
+    build "$1"
+    [ "$(compiled)" = 1 ] || fail "$2: a tune file that was not there is not noticed"
+    rm "$work/project/two words.tune"
+    build "$1"
+    [ "$(compiled)" = 1 ] || fail "$2: a tune file that is gone is not noticed"
 }
 if command -v ninja >/dev/null; then tries ninja Ninja C; fi
 if command -v make >/dev/null; then
@@ -52,6 +58,9 @@ if command -v ninja >/dev/null; then
     refused 'there is no file .*/gone.tile' 'tile_add_kernels(TARGET app SOURCES gone.tile)'
     refused 'FROM;x. is no argument' 'tile_add_kernels(TARGET app FROM x SOURCES tests/one.tile)'
     refused 'two files that become one.c' 'tile_add_kernels(TARGET app SOURCES tests/one.tile lib/../tests/one.tile)'
+    refused 'target .app. compiles nothing' 'tile_add_kernels(TARGET app SOURCES tests/one.tile)'
+    refused 'target .tilecc::tile. compiles nothing' 'add_library(a ALIAS tilecc::tile)
+tile_add_kernels(TARGET a SOURCES tests/one.tile)'
     refused 'NAME is missing' 'tile_add_test(FOLDER tests)'
     refused 'there is no .*/gone' 'tile_add_test(NAME t FOLDER gone)'
 fi
