@@ -514,11 +514,12 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
     return &j->result;
 }
 
-/* Names of libtile and of the headers that are included, which a pair of that name would hide. */
+/* Names of libtile's and C's headers, which a header of that name would hide from all who look in its folder. */
 static bool hides(const char *name)
 {
     static const char *const NAMES[] = {"tile", "tilecc", "tile_source", "tile_device", "tile_module", "tile_kernel", "tile_args",
-                                        "stdint", "stdio", "stdlib", "string"};
+                                        "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math", "setjmp",
+                                        "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "tgmath", "time", "wchar", "wctype"};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
         if (strcmp(NAMES[i], name) == 0) return true;
     return false;
@@ -544,9 +545,10 @@ static void keep_callable(Manifest *m)
 static const char *write_c(Job *j, CInterface *c, tilecc_c_part part)
 {
     if (!c->file || !c->file[0]) return "the pair of files has no name";
-    if (!c->images || !c->nimages) return "there is no image";
+    if (!c->images && c->nimages) return "there is no image";
     if (hides(c->file)) return arena_printf(&j->arena, "`%s` is a name of libtile's or of C's: another one is needed for the kernels", c->file);
     if (!can_be_included(c->file)) return arena_printf(&j->arena, "`%s.h` can't stand in an #include: another name is needed for the kernels", c->file);
+    if (!c->nimages) return NULL;
     bool digit = c->file[0] >= '0' && c->file[0] <= '9';
     char *name = arena_printf(&j->arena, "%s%s", digit ? "_" : "", c->file);
     for (char *p = name; *p; p++)

@@ -47,10 +47,20 @@ static char *fill_in(const char *text, const char *mark, const char *name, size_
     return out;
 }
 
+/* What --emit=c calls a pair of files. */
+static bool good_in_c(const char *name)
+{
+    tilecc_result *r = tilecc_write_c(name, NULL, 0, 0, TILECC_C_HEADER);
+    bool good = r && r->status == TILECC_OK;
+    if (!good) complain("%s", r ? r->message : "memory ran out");
+    tilecc_free(r);
+    return good;
+}
+
 /* What the names of functions begin with and a target of CMake may be called. */
 static bool good_name(const char *name)
 {
-    static const char *const TAKEN[] = {"tile", "tilecc", "tile_source", "tile_device", "tile_module", "tile_kernel", "tile_args", "all", "test", "install"};
+    static const char *const TAKEN[] = {"all", "test", "install", "clean"};
     size_t n = strlen(name);
     bool good = n > 0 && n <= NAME_MOST && !isdigit((unsigned char)name[0]);
     for (size_t i = 0; i < n && good; i++) good = (name[i] >= '0' && name[i] <= '9') || name[i] == '_' || isalpha((unsigned char)name[i]);
@@ -59,8 +69,8 @@ static bool good_name(const char *name)
         return false;
     }
     for (size_t i = 0; i < sizeof TAKEN / sizeof TAKEN[0] && good; i++) good = strcmp(name, TAKEN[i]) != 0;
-    if (!good) complain("'%s' is a name that libtile, CMake or make has: another one is needed", name);
-    return good;
+    if (!good) complain("'%s' is a name that CMake or make has: another one is needed", name);
+    return good && good_in_c(name);
 }
 
 /* Writes the files into `folder`, which is then renamed to `path`; where that fails they are gone again. */

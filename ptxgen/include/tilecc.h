@@ -151,8 +151,8 @@ typedef enum tilecc_c_part { TILECC_C_HEADER, TILECC_C_SOURCE } tilecc_c_part;
  * several targets, and are tried in this order (those for the device's own target first); they are read during the call only. name:
  * the two files' without suffix, and, where it is no identifier with _ for what can't stand in one, what all names begin with. driver:
  * the text takes no device of libtile's but opens one itself, and libtile's source is to stand in front of it (--emit=c-driver).
- * TILECC_ERROR_USAGE: an image of something else, images that differ in what they take, or a name that libtile has. To be freed; NULL
- * when no memory is left for the result itself. */
+ * TILECC_ERROR_USAGE: an image of something else, images that differ in what they take, or a name that libtile or C
+ * has. Without images the name alone is looked at, and there is no output. To be freed; NULL when no memory is left for the result itself. */
 TILECC_API tilecc_result *tilecc_write_c(const char *name, const tilecc_image *images, size_t nimages, int driver, tilecc_c_part part);
 
 /* The --explain text of an error code ("E0412"), or NULL, as for NULL; *rule and *source, which may be NULL, are set

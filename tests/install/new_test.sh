@@ -59,6 +59,8 @@ refused 2 'is no name' ''
 refused 2 'is no name' ..
 refused 2 'is no name' "$(printf '%065d' 0 | tr 0 a)"
 refused 2 'libtile' tile
+refused 2 "name of libtile's or of C's" errno
+refused 2 'CMake or make' test
 refused 2 'is missing'
 refused 2 'one folder' a b
 refused 2 'does not go with' -S a

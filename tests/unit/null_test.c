@@ -222,7 +222,7 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
         is(without(true, NULL, NULL, true) == TILECC_ERROR_USAGE); is(without(true, NULL, NULL, false) == TILECC_ERROR_USAGE)) \
     ROW(tilecc_write_c, name, const tilecc_image image = {IMAGE}; is(written(NULL, &image, 1) == TILECC_ERROR_USAGE);    \
         is(written("", &image, 1) == TILECC_ERROR_USAGE); is(written("k", &image, 1) == TILECC_OK))                      \
-    ROW(tilecc_write_c, images, const tilecc_image no = {NULL, 0}; is(written("k", NULL, 0) == TILECC_ERROR_USAGE);      \
+    ROW(tilecc_write_c, images, const tilecc_image no = {NULL, 0}; is(written("k", NULL, 0) == TILECC_OK && written("time", NULL, 0) == TILECC_ERROR_USAGE); \
         is(written("k", NULL, 1) == TILECC_ERROR_USAGE); is(written("k", &no, 1) == TILECC_ERROR_USAGE))                 \
     ROW(tilecc_cache, out, is(tilecc_cache(TILECC_CACHE_COUNT, NULL) == TILECC_ERROR_USAGE))                             \
     ROW(tilecc_free, r, tilecc_free(NULL))                                                                               \
