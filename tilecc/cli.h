@@ -55,7 +55,7 @@ int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFil
 int compile_to_c(const CompileOptions *o); /* returns an exit code */
 
 /* ---- help.c: texts from options.def ---- */
-void print_help(void);
+void print_help(unsigned command); /* COMPILE: of all */
 void print_man(void);
 void print_completion(const char *shell); /* completion.c: "bash", "zsh", "fish" */
 

@@ -1,19 +1,32 @@
 #include "tilecc/options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { INDENT = 30, WIDTH = 100 };
 
-static const char *const SYNOPSIS[] = {
-    "tilecc [options] FILE.tile",
-    "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
-    "tilecc tune [options] FILE.tile[:KERNEL] [SIZE=NUMBER | SIZE=LEAST..MOST | NAME=ARGUMENT]...",
-    "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
-    "tilecc new NAME",
-    "tilecc cache --stats | --verify | --clear",
-    "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx",
-    "tilecc --explain CODE | --list-targets | --list-library | --help | --man | --version",
+static const struct {
+    unsigned command;
+    const char *text;
+} SYNOPSIS[] = {
+    {COMPILE, "tilecc [options] FILE.tile"},
+    {RUN, "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT..."},
+    {TUNE, "tilecc tune [options] FILE.tile[:KERNEL] [SIZE=NUMBER | SIZE=LEAST..MOST | NAME=ARGUMENT]..."},
+    {TEST, "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]..."},
+    {NEW, "tilecc new NAME"},
+    {CACHE, "tilecc cache --stats | --verify | --clear"},
+    {CHECK, "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx"},
+    {COMPILE, "tilecc --explain CODE | --list-targets | --list-library | --man | --version | --help"},
+    {COMPILE, "tilecc help COMMAND | tilecc COMMAND --help"},
+};
+
+static const struct {
+    unsigned command;
+    const char *does;
+} COMMANDS[] = {
+#define COMMAND(id, name, text) {id, text},
+#include "tilecc/options.def"
 };
 
 typedef struct Row {
@@ -44,7 +57,7 @@ static const Row ENVIRONMENT[] = {
 
 static const Row STATUS[] = {
     {"0", "the output was written"},
-    {"1", "the program, or the PTX of check-ptx, has errors, or the simulator found one"},
+    {"1", "the program, or the PTX of check-ptx, has errors, the simulator found one, or a test failed"},
     {"2", "the command line is wrong, or its arguments fail a launch check"},
     {"3", "a file can't be read or written, or there is no such device"},
     {"4", "no assembler was found, or it refused the PTX"},
@@ -76,15 +89,18 @@ static void print_rows(const Row *rows, size_t n, PrintRow *row)
     for (size_t i = 0; i < n; i++) row(rows[i].name, rows[i].text);
 }
 
-/* before, behind: of a group's heading. */
-static void print_options(const char *before, const char *behind, PrintRow *row)
+/* Those that one of the commands takes. before, behind: of a group's heading. */
+static void print_options(unsigned commands, const char *before, const char *behind, PrintRow *row)
 {
+    const char *heading = NULL;
     for (size_t i = 0; i < option_count; i++) {
         const OptionInfo *o = &option_table[i];
         char left[128];
         if (o->group) {
-            printf("%s%s%s", before, o->group, behind);
-        } else {
+            heading = o->group;
+        } else if (o->commands & commands) {
+            if (heading) printf("%s%s%s", before, heading, behind);
+            heading = NULL;
             option_text(o, left, sizeof left);
             row(left, o->help);
         }
@@ -118,15 +134,26 @@ static void help_row(const char *left, const char *text)
     wrap(text, INDENT);
 }
 
-void print_help(void)
+void print_help(unsigned command)
 {
-    puts("tilecc compiles .tile programs (data movement with TMA and bulk copies) for NVIDIA GPUs.\n");
-    for (size_t i = 0; i < COUNT(SYNOPSIS); i++) printf("%s %s\n", i == 0 ? "Usage:" : "      ", SYNOPSIS[i]);
-    print_options("\n", ":\n", help_row);
-    puts("\nArguments of tilecc run: the program, then tensors and scalars by the names of its parameters:");
-    print_rows(ARGUMENTS, COUNT(ARGUMENTS), help_row);
-    puts("\nEnvironment:");
-    print_rows(ENVIRONMENT, COUNT(ENVIRONMENT), help_row);
+    bool all = command == COMPILE, first = true;
+    if (all) puts("tilecc compiles .tile programs (data movement with TMA and bulk copies) for NVIDIA GPUs.\n");
+    for (size_t i = 0; i < COUNT(COMMANDS) && !all; i++)
+        if (COMMANDS[i].command == command) printf("%c%s.\n\n", toupper((unsigned char)COMMANDS[i].does[0]), COMMANDS[i].does + 1);
+    for (size_t i = 0; i < COUNT(SYNOPSIS); i++) {
+        if (!all && SYNOPSIS[i].command != command) continue;
+        printf("%s %s\n", first ? "Usage:" : "      ", SYNOPSIS[i].text);
+        first = false;
+    }
+    print_options(all ? ~0u : command, "\n", ":\n", help_row);
+    if (all || command == RUN || command == TUNE) {
+        puts("\nArguments of run and tune: the program, then tensors and scalars by the names of its parameters:");
+        print_rows(ARGUMENTS, COUNT(ARGUMENTS), help_row);
+    }
+    if (all) {
+        puts("\nEnvironment:");
+        print_rows(ENVIRONMENT, COUNT(ENVIRONMENT), help_row);
+    }
     puts("\nExit status:");
     print_rows(STATUS, COUNT(STATUS), help_row);
 }
@@ -156,7 +183,7 @@ void print_man(void)
     puts(".SH NAME\ntilecc \\- compiler for .tile programs\n.SH SYNOPSIS");
     for (size_t i = 0; i < COUNT(SYNOPSIS); i++) {
         fputs(i == 0 ? ".B " : ".br\n.B ", stdout);
-        roff(SYNOPSIS[i]);
+        roff(SYNOPSIS[i].text);
         putchar('\n');
     }
     puts(
@@ -165,8 +192,8 @@ void print_man(void)
         "asynchronous "
         "copies, barriers, fences and\ntensor memory instructions of any PTX text are legal for a target and version.");
     puts(".SH OPTIONS");
-    print_options(".SS ", "\n", man_row);
-    puts(".SH ARGUMENTS\nof tilecc run: the program, then tensors and scalars by the names of its parameters:");
+    print_options(~0u, ".SS ", "\n", man_row);
+    puts(".SH ARGUMENTS\nof tilecc run and tune: the program, then tensors and scalars by the names of its parameters:");
     print_rows(ARGUMENTS, COUNT(ARGUMENTS), man_row);
     puts(".SH ENVIRONMENT");
     print_rows(ENVIRONMENT, COUNT(ENVIRONMENT), man_row);

@@ -364,7 +364,7 @@ static void complain_option(const Parser *p, const char *text)
     else complain("unknown option '%.*s'", (int)length, text);
 }
 
-static int information(const CommandLine *c, int n, char **words)
+static int information(const CommandLine *c, unsigned command, int n, char **words)
 {
     bool help = c->information == OPT_HELP || c->information == OPT_VERSION; /* may be asked for behind anything */
     if (n && !help) return usage("'%s' can't stand here", words[0]);
@@ -375,7 +375,7 @@ static int information(const CommandLine *c, int n, char **words)
     case OPT_MAN: print_man(); break;
     case OPT_COMPLETION: print_completion(c->shell); break;
     case OPT_VERSION: printf("tilecc %s\n", tilecc_version()); break;
-    default: print_help(); break;
+    default: print_help(command); break;
     }
     return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
 }
@@ -531,7 +531,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
         }
         if (!take(c, o, optarg)) return usage_error();
     }
-    if (c->information) return information(c, argc - optind, argv + optind);
+    if (c->information) return information(c, command, argc - optind, argv + optind);
     if (command == RUN) return run(c, argc - optind, argv + optind);
     if (command == TUNE) return tune(c, argc - optind, argv + optind);
     if (command == TEST) return test(c, argc - optind, argv + optind);
@@ -544,13 +544,16 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
 int run_command_line(int argc, char **argv)
 {
     unsigned command = COMPILE;
+    bool help = argc > 1 && strcmp(argv[1], "help") == 0; /* help run: as run --help */
+    argv += help;
+    argc -= help;
     if (argc > 1) {
         for (size_t i = 0; i < NCOMMANDS; i++)
             if (strcmp(argv[1], COMMANDS[i].name) == 0) command = COMMANDS[i].command;
         argv += command != COMPILE;
         argc -= command != COMPILE;
     }
-    CommandLine c = {.o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
+    CommandLine c = {.information = help ? OPT_HELP : 0, .o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
     c.defines = must_alloc((size_t)argc * sizeof *c.defines + 1);
     c.import_dirs = must_alloc((size_t)argc * sizeof *c.import_dirs + 1);
     c.path_maps = must_alloc((size_t)argc * sizeof *c.path_maps + 1);

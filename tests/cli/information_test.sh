@@ -12,6 +12,20 @@ cp out help
 expect 0 '' -h
 cmp -s help out || fail "-h and --help differ"
 
+for command in run tune test check-ptx new cache; do
+    expect 0 '' $command --help
+    contains out "^Usage: tilecc $command "
+    [ "$(grep -c 'Usage:\|^       ' out)" -lt "$(grep -c 'Usage:\|^       ' help)" ] || fail "$command --help has all"
+    cp out command
+    expect 0 '' help $command
+    cmp -s command out || fail "help $command and $command --help differ"
+done
+expect 0 '' test --help
+contains out '^  -j N'
+! grep -qe '--repeats' out || fail "test --help has options of run"
+expect 0 '' help
+cmp -s help out || fail "help and --help differ"
+
 expect 0 '' --man
 contains out '^\.TH TILECC 1'
 contains out '^\.SH EXIT STATUS'
