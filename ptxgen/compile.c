@@ -156,8 +156,25 @@ static Define *defines(Job *j)
     return d;
 }
 
-static void unused_defines(Job *j, const Checked *ch, const Define *d)
+/* The names that -D can set, of --emit=defines. */
+static const char *settable(Job *j, Checked *ch)
 {
+    Text all, names;
+    text_in(&all, &j->arena);
+    text_in(&names, &j->arena);
+    check_defines(ch, &all);
+    size_t n = 0;
+    for (const char *p = text_end(&all); *p; p += strcspn(p, "\n") + 1) {
+        if (strncmp(p, "kernel=", 7) == 0) continue;
+        if (n++ < 12) text_printf(&names, "%s%.*s", n > 1 ? ", " : "", (int)strcspn(p, "=\n"), p);
+    }
+    if (n > 12) text_str(&names, ", ..");
+    return n ? text_end(&names) : "nothing";
+}
+
+static void unused_defines(Job *j, Checked *ch, const Define *d)
+{
+    bool whole = j->diags.errors == 0;
     for (size_t i = 0; i < j->opt->ndefines; i++) {
         if (d[i].used) continue;
         const char *module = module_of_const(ch, d[i].name);
@@ -165,6 +182,7 @@ static void unused_defines(Job *j, const Checked *ch, const Define *d)
                                    d[i].name, d[i].value, module)
                          : diag_at(&j->diags, E0213, (Span){0, 0}, "-D %s=%s: no kernel has this compile-time parameter", d[i].name,
                                    d[i].value);
+        if (!module && whole) diag_note(&j->diags, g, (Span){0, 0}, "it can set %s (--emit=defines)", settable(j, ch));
         if (module) diag_fix(&j->diags, g, "a compile-time parameter of the kernel, which hands it to the module's functions: `f<N>(..)`");
     }
 }
