@@ -18,8 +18,10 @@ static const char *mapped(Arena *a, PathMaps by, const char *path)
     for (size_t i = by.n; i-- > 0;) {
         const char *map = by.maps[i], *equals = strchr(map, '='), *rest;
         if (equals == NULL || (rest = behind(path, map, (size_t)(equals - map))) == NULL) continue;
-        while (equals[1] == 0 && *rest == '/') rest++; /* relative to that folder */
-        return arena_printf(a, "%s%s", equals + 1, rest);
+        const char *to = equals + 1;
+        int whole = *to && to[strlen(to) - 1] != '/' && *rest;
+        while (*rest == '/') rest++;
+        return arena_printf(a, "%s%s%s", to, whole ? "/" : "", rest); /* where NEW is empty, relative to that folder */
     }
     return NULL;
 }

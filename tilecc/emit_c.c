@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tilecc/embedded.h"
 
@@ -124,6 +125,11 @@ static char *source_path(const CompileOptions *o)
     const char *out = o->output;
     if (out && strcmp(out, "-") == 0) {
         complain("--emit=c writes two files, NAME.c and NAME.h: say with -o NAME where");
+        return NULL;
+    }
+    struct stat st;
+    if (out && stat(out, &st) == 0 && S_ISCHR(st.st_mode)) { /* /dev/null.c would be a file */
+        complain("--emit=c writes two files, NAME.c and NAME.h: '%s' is a device", out);
         return NULL;
     }
     if (!out && strcmp(o->input, "-") == 0) {

@@ -1,23 +1,10 @@
-/* The scanner. A 0 byte at the end of the text is the sentinel; elsewhere it is an error like any other byte. */
+/* The scanner. A 0 byte at the end of the text is the sentinel; what has one elsewhere is no text. */
 #include "frontend/parse/lex.h"
 #include "frontend/check/arithmetic.h"
 
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
-
-void lexer_init(Lexer *lx, ParseContext *cx, const Source *src)
-{
-    *lx = (Lexer){
-        .cursor = src->text,
-        .limit = src->text + src->len,
-        .src = src,
-        .arena = cx->arena,
-        .names = cx->names,
-        .diags = cx->diags,
-    };
-    if (src->len >= 3 && memcmp(src->text, "\xef\xbb\xbf", 3) == 0) lx->cursor += 3; /* byte order mark */
-}
 
 static Span place(const Lexer *lx, const char *from, const char *to)
 {
@@ -46,6 +33,33 @@ static Diag *report(Lexer *lx, ErrorCode code, Span s, const char *fmt, ...)
     va_end(ap);
     lx->errors++;
     return g;
+}
+
+/* Said once, and nothing is read: what else would be said of it helps nobody. */
+static void no_text(Lexer *lx, const char *zero)
+{
+    const char *text = lx->src->text, *end = zero;
+    while (end < lx->limit && *end == 0) end++;
+    size_t n = 0;
+    for (const char *p = zero; p; p = memchr(p + 1, 0, (size_t)(lx->limit - p - 1))) n++;
+    bool utf16 = lx->src->len > 1 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+    report(lx, E0112, place(lx, zero, end), "the text contains %zu byte%s of value 0%s", n, n == 1 ? "" : "s", utf16 ? ": it is UTF-16, and not UTF-8" : "");
+    lx->cursor = lx->limit;
+}
+
+void lexer_init(Lexer *lx, ParseContext *cx, const Source *src)
+{
+    *lx = (Lexer){
+        .cursor = src->text,
+        .limit = src->text + src->len,
+        .src = src,
+        .arena = cx->arena,
+        .names = cx->names,
+        .diags = cx->diags,
+    };
+    if (src->len >= 3 && memcmp(src->text, "\xef\xbb\xbf", 3) == 0) lx->cursor += 3; /* byte order mark */
+    const char *zero = memchr(src->text, 0, src->len);
+    if (zero) no_text(lx, zero);
 }
 
 /* ---- bytes that begin no token ---- */
@@ -125,10 +139,7 @@ static void bad_bytes(Lexer *lx, const char *at)
 {
     const char *p = at;
     size_t n;
-    if (*p == 0) {
-        while (p < lx->limit && *p == 0) p++;
-        report(lx, E0112, place(lx, at, p), "the text contains %d byte%s of value 0", (int)(p - at), p - at == 1 ? "" : "s");
-    } else if (*p == '\'' && (n = quoted_length(p)) > 0) {
+    if (*p == '\'' && (n = quoted_length(p)) > 0) {
         p += n;
         Diag *g = report(lx, E0101, place(lx, at, p), "text does not stand between single quotes");
         diag_fix(lx->diags, g, "write `\"` around text");
@@ -136,7 +147,7 @@ static void bad_bytes(Lexer *lx, const char *at)
         p += n;
         bad_character(lx, at, n);
     } else {
-        while (p < lx->limit && *p != 0 && char_length(lx, p) == 0) p++;
+        while (p < lx->limit && char_length(lx, p) == 0) p++;
         report(lx, E0107, place(lx, at, p), "%s 0x%02x %s not UTF-8", p - at == 1 ? "the byte" : "the bytes from",
                (unsigned)(unsigned char)*at, p - at == 1 ? "is" : "on are");
     }
@@ -169,10 +180,7 @@ static String string(Lexer *lx, const char *open)
     char *out = arena_alloc(lx->arena, (size_t)(end - p) + 1), *o = out;
     for (size_t n = 0; p < end; p += n) {
         n = char_length(lx, p);
-        if (*p == 0) {
-            report(lx, E0112, place(lx, p, p + 1), "the string contains a 0 byte");
-            n = 1;
-        } else if (n == 0) {
+        if (n == 0) {
             report(lx, E0107, place(lx, p, p + 1), "the byte 0x%02x in this string is not UTF-8", (unsigned)(unsigned char)*p);
             n = 1;
         } else if (*p == '\\') {

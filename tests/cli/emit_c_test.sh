@@ -121,6 +121,7 @@ expect 2 'without a name' --emit=c good.tile -arch sm_90a,
 expect 2 'unknown target .sm_9' --emit=c good.tile -arch sm_90a,sm_9
 expect 2 'writes two files' --emit=c good.tile -o -
 expect 2 'no name' --emit=c good.tile -o ./.c
+expect 2 "'/dev/null' is a device" --emit=c good.tile -o /dev/null
 expect 2 "a name of libtile's" --emit=c good.tile -o tile
 expect 2 "or of C's" --emit=c good.tile -o stdio.h
 expect 2 "can't stand in an #include" --emit=c good.tile -o 'a"b'

@@ -15,6 +15,11 @@ run() { # status, pattern, program
     expect "$1" "$2" run --device=sim "$3" 'src=bf16[64,256]' 'dst=bf16[M,N]'
 }
 
+# What is no text is said once.
+sed 's/./&@/g' good.tile | tr '@' '\000' >wide.tile
+expect 1 'bytes of value 0' -S wide.tile -o x.ptx
+[ "$(grep -c '^error' err)" = 1 ] || fail "a text that is none has $(grep -c '^error' err) errors"
+
 # The program.
 for device in /dev/zero /dev/null; do
     expect 3 "can't read '$device': it is a device" -S "$device" -o x.ptx

@@ -36,6 +36,10 @@ ptx "$dir" a/b/k.tile lib --path-map=a=/x --path-map=a/b=/y/ --path-map=a/bc=/z 
 grep -q '^\.file [0-9] "/y//*k.tile"' "$dir/6.ptx" || fail "of several maps the last"
 ptx "$dir" a/b/k.tile lib --path-map=a/b= >"$dir/7.ptx"
 grep -q '^\.file [0-9] "k.tile"' "$dir/7.ptx" || fail "a map to nothing is relative to that folder"
+ptx "$dir" a/b/k.tile lib --path-map=a=/x/ >"$dir/9.ptx"
+grep -q '^\.file [0-9] "/x/b/k.tile"' "$dir/9.ptx" || fail "--path-map to a folder with a slash: $(grep '^\.file' "$dir/9.ptx")"
+ptx / "$dir/a/b/k.tile" "$dir/lib" --path-map=/=z >"$dir/10.ptx"
+grep -q "^\\.file [0-9] \"z$dir/a/b/k.tile\"" "$dir/10.ptx" || fail "--path-map of the root: $(grep '^\.file' "$dir/10.ptx")"
 ptx "$dir" a/b/k.tile lib --path-map=a >"$dir/8.ptx" 2>"$dir/8.err" && fail "--path-map without = is taken"
 grep -q 'OLD=NEW' "$dir/8.err" || fail "--path-map without = is not explained"
 

@@ -63,6 +63,10 @@ code 0 --update t
 has '4 written anew'
 code 0 t
 has '^2 files, 7 checks: 7 passed, 0 failed$'
+sed -i "s/\$/$(printf '\r')/" t/copy.ptx
+code 1 t/copy.tile
+has 'copy.ptx differs in its line ends alone'
+code 0 --update t
 (cd t/sub && "$TILECC" test .. >"$work/out" 2>&1) || fail "from another folder"
 has '7 passed'
 
