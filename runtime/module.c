@@ -78,6 +78,8 @@ static bool looks_like_elf(const void *image, size_t size)
     return size >= 4 && memcmp(image, "\177ELF", 4) == 0;
 }
 
+static const char NO_MEMORY[] = "out of memory";
+
 /* NULL, or a sentence. On success m->manifest and m->kernels are filled. */
 static const char *read_manifest(tile_module *m, const void *image, size_t size)
 {
@@ -85,7 +87,7 @@ static const char *read_manifest(tile_module *m, const void *image, size_t size)
     h->mem.fail = &h->fail;
     if (setjmp(h->fail)) {
         h->mem.fail = NULL;
-        return "out of memory";
+        return NO_MEMORY;
     }
     const char *wrong = manifest_find(image, size, &h->arena, &m->manifest);
     if (!wrong) {
@@ -137,6 +139,7 @@ static tile_status load_functions(tile_module *m, tile_error *err)
 static tile_status load_image(tile_module *m, const char *from, const void *image, size_t size, tile_error *err)
 {
     const char *wrong = read_manifest(m, image, size);
+    if (wrong == NO_MEMORY) return fail(err, TILE_ERROR_MEMORY, "out of memory loading %s", from);
     if (wrong) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s: %s", from, wrong);
     const TargetInfo *target = target_find(m->manifest.target);
     if (!target)

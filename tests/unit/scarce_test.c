@@ -219,7 +219,8 @@ static void every_allocation(void **state)
             assert_int_equal(fake.allocs, fake.frees);
             if (u.status == TILE_OK) continue; /* what can be done without it */
             failed++;
-            if (u.status != TILE_ERROR_MEMORY && !strstr(u.err.text, "memory"))
+            bool launched = u.status == TILE_ERROR_KERNEL && strstr(u.err.text, "E1321"); /* the simulator's, for the kernel */
+            if (u.status != TILE_ERROR_MEMORY && !launched)
                 fail_msg("allocation %ld: status %d, %s", n, (int)u.status, u.err.text);
         }
         print_message("%s: %ld allocations, %ld of which are needed\n", DEVICES[i] ? DEVICES[i] : "driver", all, failed);
