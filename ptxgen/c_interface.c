@@ -17,11 +17,12 @@ static const char *const TAKEN[] = {
     "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short",
     "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
     "typedef", "typeid", "typename", "typeof", "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor",
-    "xor_eq", "NULL", "EOF", "BUFSIZ", "stdin", "stdout", "stderr", "errno", "assert", "module", "stream", "err", "args_", "status_",
+    "xor_eq", "NULL", "EOF", "BUFSIZ", "stdin", "stdout", "stderr", "errno", "assert", "RAND_MAX", "TMP_MAX",
+    "FOPEN_MAX", "FILENAME_MAX", "MB_CUR_MAX", "L_tmpnam", "module", "stream", "err", "args_", "status_",
 };
 
 /* How names begin that are libtile's or C's own, and macros of its headers, unless a _ ends them. */
-static const char *const TAKEN_BEFORE[] = {"tile_", "TILE_", "extent", "INT", "UINT", "SIZE_", "PTRDIFF_", "WCHAR_", "SEEK_"};
+static const char *const TAKEN_BEFORE[] = {"tile_", "TILE_", "extent", "INT", "UINT", "SIZE_", "PTRDIFF_", "WCHAR_", "SEEK_", "EXIT_"};
 
 typedef struct NameSet {
     Arena *arena;

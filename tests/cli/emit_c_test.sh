@@ -102,7 +102,8 @@ rm -r none 2-good.files.*
 cat >names.tile <<'END'
 kernel int(shape_: global f32[shape0, 64], extent_add: global f32[shape0 + extents_0, INT64_MIN], extents_0: s64, tile_bind: s64, uintptr_t: s32,
            TILE_OK: u32, tile_status: s64, INT64_MAX: s64, SIZE_MAX: s64, __LINE__: s64, _Bool: s64, names_module: s64, names_int__strided: s64,
-           args_: s64, status_: s64, class: s64, snprintf: s64, MAP_RANK: s64, CALL: s64, REQUIRED: s64) {
+           args_: s64, status_: s64, class: s64, snprintf: s64, MAP_RANK: s64, CALL: s64, REQUIRED: s64, EXIT_SUCCESS: s64,
+           RAND_MAX: s64) {
     shared t: f32[4, 64];
     fill t = 0;
     move t -> shape_[0, 0];
