@@ -92,6 +92,8 @@ cat >t/other.tile <<'END'
 // run: k x=f32[64]~1%7 y=f32[64] x==y.npy
 // run: k x=f32[64]~1%7 y=f32[64]==y.npy
 // run: x=f32[64]~1%7 y=f32[64] == k -D nobody.N=2 --sim check
+// run: rows x=f32[4,63] y=f32[4,63] expect E0415
+kernel rows(x: global f32[M, N], y: global f32[M, N]) { shared t: f32[4, 64]; move x[0, 0] -> t; move t -> y[0, 0]; }
 kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }
 END
 code 1 t/other.tile --junit=report.xml
@@ -101,11 +103,12 @@ has 'E1124 is expected, and nothing is wrong'
 has 'E9999 is expected, and no message has this code'
 has 'E is expected, and no message has this code'
 has '^    x is not written'
+has 'E0415 is expected; what is said is' # its fix names E0415
 has 'y=f32\[64\]==y.npy. says two things: .*y==y.npy. what it is compared with'
 has 'nobody.N' # the option's argument is no argument of the kernel
 hasnt "not '-"
-[ "$(grep -c '<testcase' report.xml)" = 8 ] || fail "not every check is in the report"
-[ "$(grep -c '<failure' report.xml)" = 8 ] || fail "not every failure is in the report"
+[ "$(grep -c '<testcase' report.xml)" = 9 ] || fail "not every check is in the report"
+[ "$(grep -c '<failure' report.xml)" = 9 ] || fail "not every failure is in the report"
 if command -v python3 >/dev/null; then
     python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' report.xml || fail "the report is no XML"
 fi
