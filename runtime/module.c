@@ -182,8 +182,8 @@ static tile_status module_load(tile_device *d, const char *from, const void *ima
         tile_module_free(m);
         return s;
     }
-    host_log(&d->host, "loaded %s: %s for %s by %s, %u kernels", from, looks_like_elf(image, size) ? "a cubin" : "PTX", m->manifest.target,
-             m->manifest.compiler, (unsigned)tile_kernel_count(m));
+    host_log(&d->host, "loaded %s: %s for %s by %s, %zu kernel%s", from, looks_like_elf(image, size) ? "a cubin" : "PTX", m->manifest.target,
+             m->manifest.compiler, tile_kernel_count(m), tile_kernel_count(m) == 1 ? "" : "s");
     *out = m;
     return succeed(err);
 }

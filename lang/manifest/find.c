@@ -113,7 +113,7 @@ static const char *find_in_elf(Image m, Image *out)
         if (s.type == SHT_SYMTAB_) fault = search_symbols(&e, s, out, &found);
     }
     if (fault) return fault;
-    return found ? NULL : "the cubin has no symbol " MANIFEST_SYMBOL;
+    return found ? NULL : "this is no cubin that tilecc made: it has no symbol " MANIFEST_SYMBOL;
 }
 
 static const char *decode_bytes(Image bytes, Arena *a, Manifest *out)
@@ -218,7 +218,7 @@ static const char *find_in_ptx(const char *text, size_t n, Arena *a, Manifest *o
         skip_space(&c);
         if (c.p < end && *c.p == '[') return read_array(c, a, out);
     }
-    return "the PTX has no array " MANIFEST_SYMBOL;
+    return "this is no PTX that tilecc made: it has no array " MANIFEST_SYMBOL;
 }
 
 const char *manifest_find(const void *image, size_t size, Arena *a, Manifest *out)

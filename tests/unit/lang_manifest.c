@@ -441,7 +441,7 @@ static void an_elf_file_without_the_symbol_says_so(void **state)
     unsigned char *name = e.p + e.n - 4 * 64;
     while (memcmp(name, MANIFEST_SYMBOL, sizeof MANIFEST_SYMBOL) != 0) name--;
     name[0] = 'T';
-    assert_string_equal(manifest_find(e.p, e.n, &r->arena, &out), "the cubin has no symbol tile_manifest");
+    assert_string_equal(manifest_find(e.p, e.n, &r->arena, &out), "this is no cubin that tilecc made: it has no symbol tile_manifest");
 }
 
 int main(void)
