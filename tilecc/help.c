@@ -42,6 +42,7 @@ static const Row ARGUMENTS[] = {
                         "(each of 0 to n - 1 once); `:out.npy` may follow"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
+    {"M=64", "a size of the kernel, for the tensors in whose extents it stands"},
     {"M=64..65536", "with tune: the values that a size of the kernel has, a factor of 4 apart; without a range the first size that nothing is said of goes as "
                     "far as --most allows; tensors follow from sizes, or are given as above"},
 };

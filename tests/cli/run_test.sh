@@ -19,6 +19,16 @@ expect 2 '.' run good.tile nonsense
 expect 0 '' run --help
 contains out '--device'
 
+# Sizes by name.
+expect 0 '' run --device=sim good.tile 'src=bf16[M,N]~7' M=64 'dst=bf16[M,N]:sized.npy' N=256
+expect 0 '' run --device=sim good.tile 'src=bf16[64,256]~7' 'dst=bf16[M,N]:same.npy'
+cmp -s sized.npy same.npy || fail 'sizes by name'
+expect 2 'M=63: M is 64 by the tensors' run --device=sim good.tile 'src=bf16[64,N]~7' 'dst=bf16[M,N]' M=63 N=256
+expect 2 "kernel .* has no parameter 'Q'" run --device=sim good.tile 'src=bf16[64,256]~7' 'dst=bf16[M,N]' Q=63
+expect 2 "kernel .* has no parameter 'M'" run --device=sim good.tile 'src=bf16[M,256]~7' 'dst=bf16[M,N]' M=-1
+expect 2 "'M' is given twice" run --device=sim good.tile 'src=bf16[M,256]~7' 'dst=bf16[M,N]' M=1 M=2
+rm sized.npy same.npy
+
 "$TILECC" run good.tile src=bf16[64,256] dst=bf16[64,256]:out.npy >out 2>err
 status=$?
 if [ $status = 3 ]; then

@@ -207,6 +207,38 @@ static int unknown_argument(const RunArg *a, const tile_kernel *k)
     return EXIT_USAGE;
 }
 
+/* In the extents of one of its tensors. */
+static bool is_size(const tile_kernel *k, const char *name)
+{
+    size_t params = tile_param_count(k), n = strlen(name);
+    for (size_t i = 0; i < params; i++) {
+        tile_param p;
+        tile_param_info(k, i, &p);
+        for (const char *s = p.is_scalar ? "" : p.extents; *s; s += strspn(s, LETTERS)) {
+            s += strcspn(s, LETTERS);
+            if (strspn(s, LETTERS) == n && strncmp(s, name, n) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Takes argument `i` out: its number stands for its name from now on. */
+static void take_size(RunArgs *a, size_t i)
+{
+    RunArg size = a->v[i];
+    memmove(&a->v[i], &a->v[i + 1], (a->n + a->sizes - i - 1) * sizeof *a->v);
+    a->v[--a->n + a->sizes] = size;
+    a->sizes++;
+    for (size_t k = 0; k < a->n; k++) {
+        for (int e = 0; e < a->v[k].nextents; e++) {
+            char **extent = &a->v[k].extents[e];
+            if (strcmp(*extent, size.name) != 0) continue;
+            free(*extent);
+            *extent = copy_text(size.value, strlen(size.value));
+        }
+    }
+}
+
 static void complain_missing(const tile_kernel *k, const tile_param *p)
 {
     if (p->is_scalar)
@@ -225,6 +257,15 @@ int run_args_match(RunArgs *a, const tile_kernel *k, bool saved)
     size_t params = tile_param_count(k);
     int code = EXIT_OK;
     bool misnamed = false;
+    for (size_t i = a->n; i-- > 0;) {
+        RunArg *r = &a->v[i];
+        bool number = !r->typed && read_integer(r->value, strlen(r->value), &r->scalar);
+        for (size_t p = 0; p < params && number; p++) {
+            tile_param_info(k, p, &r->param);
+            number = strcmp(r->param.name, r->name) != 0;
+        }
+        if (number && r->scalar >= 0 && is_size(k, r->name)) take_size(a, i);
+    }
     for (size_t i = 0; i < a->n; i++) {
         RunArg *r = &a->v[i];
         bool found = false;
@@ -423,6 +464,15 @@ int run_args_bind(RunArgs *a, tile_device *d, tile_args *args)
                                       : bind_file(r, d, args);
         }
     }
+    for (size_t i = a->n; i < a->n + a->sizes && code == EXIT_OK; i++) { /* a file, or a number, may say another one */
+        tile_error e;
+        int64_t value;
+        tile_status s = tile_symbol(args, a->v[i].name, &value, &e);
+        if (s == TILE_OK && value == a->v[i].scalar) continue;
+        if (s == TILE_OK) complain("%s: %s is %" PRId64 " by the tensors", a->v[i].text, a->v[i].name, value);
+        else complain("%s: %s", a->v[i].text, e.text);
+        code = EXIT_USAGE;
+    }
     return code;
 }
 
@@ -484,7 +534,7 @@ double run_args_traffic(const RunArgs *a)
 
 void run_args_free(RunArgs *a, tile_device *d)
 {
-    for (size_t i = 0; i < a->n; i++) {
+    for (size_t i = 0; i < a->n + a->sizes; i++) {
         RunArg *r = &a->v[i];
         if (d) tile_release(d, r->address, NULL);
         for (int e = 0; e < r->nextents; e++) free(r->extents[e]);

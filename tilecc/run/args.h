@@ -37,6 +37,7 @@ typedef struct RunArg {
 typedef struct RunArgs {
     RunArg *v;
     size_t n;
+    size_t sizes; /* behind them: M=64, of what the kernel calls its extents, which stand in those of the others */
 } RunArgs;
 
 /* Each returns an exit code, after a complaint if it is not EXIT_OK. */
