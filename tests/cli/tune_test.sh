@@ -59,6 +59,8 @@ expect 2 'tune reads again what it has written' tune --device=sim copy.tile:copy
 expect 3 "^tilecc: can't write 'none/x.tune': No such file or directory$" tune --device=sim copy.tile:copy -o none/x.tune # before anything is measured
 expect 3 "^tilecc: can't write 'copy.tile/x.svg': Not a directory$" tune --device=sim copy.tile:copy --plot=copy.tile/x.svg
 expect 2 '--plot needs an argument: FILE' tune --plot= copy.tile:copy
+expect 0 'the simulator' tune --device=sim:fast copy.tile:copy 'src=bf16[64,64]~7' 'dst=bf16[M,N]' -Wno-performance --plot=off -o given.tune # a tensor says sizes
+expect 2 'M is 64 from .src. but 32 from .dst.' tune --device=sim:fast copy.tile:copy 'src=bf16[64,64]~7' M=32 -Wno-performance --plot=off -o given.tune
 expect 2 "extents of 'src', .*don't follow" tune --device=sim copy.tile:copy 'src=bf16[M,none]~7' M=64 -Wno-performance
 expect 0 'the simulator' tune --device=sim copy.tile:copy 'src=bf16[BM * 10,N]~7' M=80 N=64 -D BM=8 -Wno-performance --plot=off -o other.tune
 rm -f other.tune

@@ -321,12 +321,44 @@ static bool has_tensors(const tile_kernel *k)
     return false;
 }
 
-static bool is_tensor(const tile_kernel *k, const char *name, size_t n)
+static bool find_tensor(const tile_kernel *k, const char *name, size_t n, tile_param *p)
 {
-    tile_param p;
-    for (size_t i = 0; tile_param_info(k, i, &p) == TILE_OK; i++)
-        if (strlen(p.name) == n && memcmp(p.name, name, n) == 0) return !p.is_scalar;
+    for (size_t i = 0; tile_param_info(k, i, p) == TILE_OK; i++)
+        if (strlen(p->name) == n && memcmp(p->name, name, n) == 0) return !p->is_scalar;
     return false;
+}
+
+/* Behind the comma that ends an extent, or NULL: it was the last one. */
+static const char *next_extent(const char *p)
+{
+    for (int depth = 0; *p && *p != ']'; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (*p == ',' && depth == 0) return p + 1;
+    }
+    return NULL;
+}
+
+/* Where the extent is one word its length, else 0. */
+static size_t lone_word(const char *p)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
+    const char *end = p + n + strspn(p + n, " ");
+    return *end == ',' || *end == ']' ? n : 0;
+}
+
+/* Numbers in what was typed for a tensor are what the kernel's sizes there are. */
+static void sizes_of(TuneSizes *s, const char *extents, const char *typed)
+{
+    for (const char *a = extents + 1, *b = typed + 1; a && b; a = next_extent(a), b = next_extent(b)) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        size_t i = find_size(s, a, lone_word(a));
+        int64_t v;
+        if (i == s->n || s->v[i].given || !lone_word(b) || !read_integer(b, lone_word(b), &v) || v < 1) continue;
+        s->v[i].lo = s->v[i].hi = v;
+        s->v[i].given = true;
+    }
 }
 
 static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
@@ -335,6 +367,7 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
     s->nargs = opt->nargs;
     for (size_t i = 0; i < opt->nargs; i++) {
         const char *text = opt->args[i], *equals = strchr(text, '=');
+        tile_param p;
         size_t n = equals ? (size_t)(equals - text) : 0, size = find_size(s, text, n);
         Reading range = size < s->n ? read_range(equals + 1, &s->v[size]) : NO_RANGE;
         if (range == TOO_LOW) {
@@ -346,7 +379,9 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
         } else if (size < s->n) {
             complain("'%s': a size is a number, a range, as in %s=64..65536, or follows from sizes before it", text, s->v[size].name);
             return EXIT_USAGE;
-        } else if (!n || !is_tensor(k, text, n) || !strchr(equals, '[')) {
+        } else if (n && find_tensor(k, text, n, &p) && strchr(equals, '[')) {
+            sizes_of(s, p.extents, strchr(equals, '['));
+        } else {
             complain("'%s' is neither a size of kernel '%s', as in M=64..65536, nor one of its tensors, as in x=bf16[M,64]~7", text, tile_kernel_name(k));
             return EXIT_USAGE;
         }
