@@ -58,6 +58,30 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     make "${t#*:}" 50,129 a
     index 50 77 i
     case_ std.odd:gather -D gather.T=$of table="$work/a.npy" idx="$work/i.npy" out="$of[77,129]:$work/b.npy" && gather a i b
+    "$REFERENCE" distinct 90 50 $seed "$work/i.npy"
+    make "${t#*:}" 90,129 c
+    case_ std.odd:scatter -D scatter.T=$of x="$work/a.npy" idx="$work/i.npy" out="$work/c.npy:$work/b.npy" && scatter a i c b
+    numbers_of i4 3,-1,0 i
+    make "${t#*:}" 4,8,67 a
+    reshape a 32,67 c
+    case_ std.odd:pages "$d" cache="$work/a.npy" table="$work/i.npy" out="$of[21,67]:$work/b.npy" &&
+        rows c b 24,25,26,27,28,29,30,31,-1,-1,-1,-1,-1,-1,-1,-1,0,1,2,3,4
+    make "${t#*:}" 1,37,131 a
+    reshape a 37,131 c
+    while read -r top left shape; do # a pad, a crop
+        case_ std.odd:windows "$d" x="$work/a.npy" y="$of[1,1,$shape]:$work/e.npy" D=0 H=$top W=$left I=1 J=1 SD=0 SH=0 SW=0 && reshape e $shape b && affine c b 0 $((-top)),$((-left)) 1,1
+    done <<END
+5 17 61,167
+-7 -33 23,50
+END
+    make "${t#*:}" 9,10,41 a
+    case_ std.odd:windows "$d" x="$work/a.npy" y="$of[32,7,7,19]:$work/b.npy" D=1 H=2 W=3 I=4 J=4 SD=5 SH=3 SW=13 && tiled a b 5,3,13 1,2,3
+    make "${t#*:}" 5,3,7,131 a
+    case_ std.odd:flip "$d" x="$work/a.npy" y="$of[5,3,7,131]:$work/b.npy" && map a b 0 11004 -2751,917,131,1 5,3,7,131
+    make "${t#*:}" 2,3,7,131,1 a
+    case_ std.odd:reverse "$d" x="$work/a.npy" y="$of[2,3,7,131,1]:$work/b.npy" && map a b 0 130 2751,917,131,-1,1 2,3,7,131,1
+    case $of in u8 | s64) v=3 ;; *) v=0 ;; esac
+    case_ std.odd:constant "$d" y="$of[3,5,7,131]:$work/b.npy" -D constant.V=$v && constant "${t#*:}" 3,5,7,131 $v a && same a b
 
     make "${t#*:}" 50,1040 a
     index 50 77 i
