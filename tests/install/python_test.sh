@@ -26,6 +26,7 @@ ls "$work/c" >"$work/second"
 [ -s "$work/first" ] && cmp -s "$work/first" "$work/second" || fail "with the cache: $(wc -l "$work/first" "$work/second")"
 runs test_numpy.py numpy
 runs test_std.py numpy
+runs test_std_odd.py numpy
 runs test_others.py numpy
 runs test_torch.py torch
 runs ../../../bench/library.py torch --small

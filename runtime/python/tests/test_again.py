@@ -178,9 +178,9 @@ def test_refused():
         for k in range(3):
             std.copy(x)
             std.roll(x, 3)
-            odd = flat[1 : 1 + 16 * 64].view(16, 64)  # at no multiple of 16 bytes: another kernel, or none
-            assert torch.equal(std.copy(odd), odd)
-            raises(tilecc.LaunchError, "std.roll(x=float32[16, 64]", lambda: std.roll(odd, 3))
+            odd = flat[1 : 1 + 16 * 64].view(16, 64)  # at no multiple of 16 bytes: another kernel
+            assert torch.equal(std.copy(odd), odd) and torch.equal(std.roll(odd, 3), torch.roll(odd, 3, 0))
+            raises(tilecc.LaunchError, "std.pages_gather(cache=float32[1, 16, 64]", lambda: std.pages_gather(x[None], torch.zeros(1, dtype=torch.int32, device=device), 17))
             raises(TypeError, "requires grad", lambda: std.copy(torch.zeros(16, 64, device=device, requires_grad=True)))
             with torch.no_grad():
                 std.copy(torch.zeros(16, 64, device=device, requires_grad=True))

@@ -1,4 +1,4 @@
-"""tilecc.std against NumPy's own results: fixed cases, and random ones (python3 test_std.py COUNT SEED)."""
+"""tilecc.std against NumPy's own results: fixed cases, and random ones (python3 test_std.py COUNT SEED). Arrays that lie anyhow: test_std_odd.py."""
 
 import sys
 
@@ -36,8 +36,6 @@ def test_movements():
         equal(std.roll(m, -70), np.roll(m, -70, 0))
         equal(std.flip(m), m[::-1])
         equal(std.flip(m, 1), m[:, ::-1])
-
-
         equal(std.roll(m, 5, 1), np.roll(m, 5, 1))
         equal(std.roll(m, -70, 1), np.roll(m, -70, 1))
         equal(np.concatenate(std.split(m, (16, 0, 48), 1), 1), m)
@@ -275,9 +273,8 @@ def test_as_numpy():
 def test_errors():
     x = some((20, 63))
     for kind, words, f in (
-        (tilecc.LaunchError, "multiple of 16", lambda: std.roll(x, 3)),
+        (tilecc.LaunchError, "does not hold: L >= ceil(R, P)", lambda: std.pages_gather(x[None], np.zeros(3, np.int32), 100)),
         (ValueError, "no permutation", lambda: std.permute(x, (0, 0))),
-        (ValueError, "at most 4 do", lambda: std.copy(some((2, 5, 5, 5, 9))[:, ::2, ::2, ::2, ::2])),
         (ValueError, "no dimension 2 of 2", lambda: std.concat([x], 2)),
         (ValueError, "no dimension -3 of 2", lambda: std.split(x, (0, 64), -3)),
         (ValueError, "no dimension 3 of 2", lambda: std.flip(x, 3)),
@@ -299,16 +296,11 @@ def test_errors():
         (ValueError, "are not those of queries", lambda: std.split_qkv(some((1, 3, 4, 8)))),
         (ValueError, "do not go with", lambda: std.merge_qkv(*(some((1, h, 4, 8)) for h in (2, 1, 2)))),
         (ValueError, "at most 64 rows", lambda: std.unpermute(some((3, 64)), np.zeros((2, 65), np.int32))),
-        (ValueError, "not contiguous", lambda: std.fill(x[:, :32], 1)),
         (TypeError, "bool is no number type", lambda: std.convert(x, bool)),
         (AttributeError, "std.gather(table=float32[20, 63], idx=[0, 1]): 'list' object", lambda: std.gather(x, [0, 1])),
         (ValueError, "std.deinterleave(x=float32[20, 63], k=0): 0 planes; 1 to 8", lambda: std.deinterleave(x, 0)),
         (ValueError, "9 planes; 1 to 8", lambda: std.interleave(some((9, 3, 4)))),
-        (ValueError, "no multiples of 16 bytes", lambda: std.halo(x, (4, 3), (1, 4))),
-        (ValueError, "find room in shared memory", lambda: std.halo(x, (250, 240), (1, 4))),
-        (ValueError, "find room in shared memory", lambda: std.halo_nhwc(some((1, 3, 3, 64)), 100, 1)),
         (ValueError, "stride (9, 9) is above 8", lambda: std.im2col(some((1, 20, 20, 8)), 3, 9)),
-        (ValueError, "find no room", lambda: std.im2col(some((1, 400, 3)), 300)),
         (ValueError, "no dimension 5 of 2", lambda: std.permute(x, (0, 5))),
         (ValueError, "out overlaps", lambda: std.concat([x[10:], x[:10]], out=x)),
         (ValueError, "what is read has a negative stride", lambda: std.copy(x[::-1])),
@@ -330,7 +322,7 @@ def test_errors():
 
 
 def one_random():
-    """A random movement of a random part of a random array; equal to NumPy's result, or refused with a text that says why."""
+    """A random movement of a random part of a random array, and NumPy's result."""
     t = TYPES[random.integers(len(TYPES))]
     size = np.dtype(t).itemsize
     rank = int(random.integers(1, 6))
@@ -421,27 +413,20 @@ def one_random():
 
 
 def random_calls(count):
-    refused = 0
-    for n in range(count):
+    for _ in range(count):
         f, want = one_random()
-        try:
-            got = f()
-        except (tilecc.LaunchError, ValueError) as e:
-            refused += 1
-            assert "multiple of 16" in str(e) or "innermost stride" in str(e) or "dimensions" in str(e), (n, str(e))
-            continue
-        equal(got, np.ascontiguousarray(want))
-    return refused
+        equal(f(), np.ascontiguousarray(want))
 
 
 def test_random():
-    assert random_calls(40) < 25
+    random_calls(40)
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         random = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
         count = int(sys.argv[1])
-        print(count, "random calls,", random_calls(count), "refused with a reason, the others as NumPy does them")
+        random_calls(count)
+        print(count, "random calls as NumPy does them")
         sys.exit(0)
     sys.exit(all_tests.run(globals()) > 0)
