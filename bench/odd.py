@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ten tensors that no copy engine takes (odd rows, odd addresses, strided innermost dimensions), moved by the threads of std.odd, beside PyTorch.
+"""Tensors that no copy engine takes (odd rows, odd addresses, strided innermost dimensions), moved by the threads of std.odd, beside PyTorch.
 
     python3 bench/odd.py            on a GPU: results checked against PyTorch's, a table of bandwidths
     python3 bench/odd.py --small    without one: small shapes, on the simulator, results only
@@ -84,6 +84,55 @@ def converted(m, n):
 def gathered(m, n):
     x, i = bits((m, n), bf16), indices(m, m)
     return std.gather, lambda x, i: torch.index_select(x, 0, i), (x, i), 2 * x.nbytes + i.nbytes
+
+
+@case("roll rows of {1} by 5", (16384, 4099), (70, 259))
+def rolled(m, n):
+    x = bits((m, n), bf16)
+    return lambda x: std.roll(x, 5), lambda x: torch.roll(x, 5, 0), (x,), 2 * x.nbytes
+
+
+@case("roll columns of {1} by 5", (16384, 4099), (70, 259))
+def rolled_columns(m, n):
+    x = bits((m, n), bf16)
+    return lambda x: std.roll(x, 5, 1), lambda x: torch.roll(x, 5, 1), (x,), 2 * x.nbytes
+
+
+@case("rows of {1} in the opposite order", (16384, 4099), (70, 259))
+def flipped(m, n):
+    x = bits((m, n), bf16)
+    return std.flip, lambda x: torch.flip(x, (0,)), (x,), 2 * x.nbytes
+
+
+@case("columns of {1} in the opposite order", (16384, 4099), (70, 259))
+def flipped_columns(m, n):
+    x = bits((m, n), bf16)
+    return lambda x: std.flip(x, 1), lambda x: torch.flip(x, (1,)), (x,), 2 * x.nbytes
+
+
+@case("a row and three columns of zeros around {0} x {1}", (16384, 4099), (70, 259))
+def padded(m, n):
+    x = bits((m, n), bf16)
+    return lambda x: std.pad(x, 1, 1, 3, 3), lambda x: torch.nn.functional.pad(x, (3, 3, 1, 1)), (x,), 2 * x.nbytes
+
+
+@case("three planes of {0} x {1} bytes to pixels", (8192, 8191), (70, 259))
+def planes(m, n):
+    x = bits((3, m, n), u8)
+    return std.interleave, lambda x: x.permute(1, 2, 0).reshape(m, 3 * n), (x,), 2 * x.nbytes
+
+
+@case("scatter rows of {1}", (65536, 1001), (40, 101))
+def scattered(m, n):
+    x, i = bits((m, n), bf16), torch.randperm(m, device=library.device)
+    ours, theirs = torch.zeros_like(x), torch.zeros_like(x)
+    return lambda x, i: std.scatter(x, i, ours), lambda x, i: theirs.index_copy_(0, i, x), (x, i), 2 * x.nbytes + i.nbytes
+
+
+@case("heads of {1} of 8 in front", (16384, 97), (70, 33))
+def heads(m, n):
+    x = bits((4, m, 8, n), bf16)
+    return std.split_heads, lambda x: x.transpose(1, 2).contiguous(), (x,), 2 * x.nbytes
 
 
 def main():

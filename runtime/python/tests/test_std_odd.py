@@ -57,7 +57,7 @@ def some_type():
 
 
 def matrix(t=None, rows=None):
-    return lying((extent(40) if rows is None else rows, extent(140)), t or some_type())
+    return lying((extent(40) if rows is None else rows, extent(140 if random.random() < 0.9 else 5000)), t or some_type())
 
 
 def of_rank(rank, t=None):
@@ -145,7 +145,7 @@ def fill():
 
 @case
 def convert():
-    x, t = lying([extent(70) for _ in range(upto(2))], some_type()), TYPES[upto(len(TYPES) - 1, 1)]
+    x, t = lying([extent(70 >> rank) for rank in range(upto(4))], some_type()), TYPES[upto(len(TYPES) - 1, 1)]
     return {"x": x, "dtype": t}, x.astype(t)
 
 

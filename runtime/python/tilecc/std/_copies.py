@@ -4,7 +4,7 @@ import math
 import struct
 
 from .._arrays import array
-from ._move import even, even_rows, move, side_by_side
+from ._move import even, even_rows, move, packed, side_by_side
 from ._views import bits, dimension, empty, is_bool, is_contiguous, is_torch, kernel, odd_tile, part, same, size_of, strides_of, view
 
 
@@ -131,16 +131,18 @@ def fill(out, value):
 
 
 def convert(x, dtype, saturate=False):
-    """x in another number type of its package, rounded once: to nearest, towards 0 where it is of integers. An array of up to 2 dimensions."""
+    """x in another number type of its package, rounded once: to nearest, towards 0 where it is of integers."""
     y = empty(x, x.shape, dtype)
     a, b = array(x), array(y)
     if is_bool(y):
         raise TypeError("bool is no number type: x != 0 says which are true")
-    if len(x.shape) > 2:
-        raise ValueError("an array of more than 2 dimensions: reshape it")
     if 0 in x.shape:
         return y
-    x, y2 = (side_by_side(z)[(None,) * (2 - len(x.shape))] for z in (x, y))
+    if len(x.shape) > 2:
+        rows, n = math.prod(x.shape[:-1]), x.shape[-1]
+        x, y2 = (view(z, (rows, n), (n, 1)) for z in (packed(x), y))
+    else:
+        x, y2 = (side_by_side(z)[(None,) * (2 - len(x.shape))] for z in (x, y))
     by_engine = even_rows(x, y2)
     tile = {} if by_engine else odd_tile(x.shape[1], x.shape[0], max(size_of(x), size_of(y)))
     kernel("convert" if by_engine else "odd", "saturate" if saturate else "convert", T=a.dtype, U=b.dtype, **tile)(x, y2)
