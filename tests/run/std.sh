@@ -74,8 +74,8 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
 5 17 61,167
 -7 -33 23,50
 END
-    make "${t#*:}" 9,10,41 a
-    case_ std.odd:windows "$d" x="$work/a.npy" y="$of[32,7,7,19]:$work/b.npy" D=1 H=2 W=3 I=4 J=4 SD=5 SH=3 SW=13 && tiled a b 5,3,13 1,2,3
+    make "${t#*:}" 4,6,41 a
+    case_ std.odd:windows "$d" x="$work/a.npy" y="$of[16,4,7,19]:$work/b.npy" D=1 H=2 W=3 I=2 J=4 SD=2 SH=3 SW=13 && tiled a b 2,3,13 1,2,3
     make "${t#*:}" 5,3,7,131 a
     case_ std.odd:flip "$d" x="$work/a.npy" y="$of[5,3,7,131]:$work/b.npy" && map a b 0 11004 -2751,917,131,1 5,3,7,131
     make "${t#*:}" 2,3,7,131,1 a

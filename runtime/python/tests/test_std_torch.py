@@ -153,7 +153,7 @@ def concat(r):
 def pad(r):
     x = matrix(r, r.choice(ANY))
     u = unit(r, x.dtype)
-    by = {"top": r.randint(-3, 5), "bottom": r.randint(-3, 5), "left": r.randint(-1, 3) * 16 // x.dtype.itemsize, "right": r.randint(-1, 3) * u}
+    by = {"top": r.randint(-3, 5), "bottom": r.randint(-3, 5), "left": r.randint(-1, 3) * u, "right": r.randint(-1, 3) * u}
     for a, b, n in (("top", "bottom", x.shape[0]), ("left", "right", x.shape[1])):
         if n + by[a] + by[b] < 0 or -min(by[a], by[b], 0) > n:
             by[a] = by[b] = 0
@@ -413,7 +413,7 @@ def col2im(r):
 @case
 def halo(r):
     t = r.choice(ANY)
-    u = max(16 // t.itemsize, 1)
+    u = unit(r, t)
     x = view(r, (extent(r, 20), u * extent(r, 6)), t)
     tile, border = (r.randint(1, 8), u * r.randint(1, 3)), (r.randint(0, 2), u * r.randint(0, 1))
     counts = [-(-n // k) for n, k in zip(x.shape, tile)]
@@ -608,7 +608,7 @@ def random_calls(count, seed, names):
 
 def test_random():
     refused = random_calls(4 * len(CASES), 1, list(CASES))
-    assert sum(map(len, refused.values())) < 3 * len(CASES)
+    assert sum(map(len, refused.values())) < len(CASES) // 4
 
 
 def test_all_functions():
