@@ -193,10 +193,10 @@ def test_testing():
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "copy.tile")
-        for other in ("copy", "none"):
+        for other in ("again", "none"):
             with open(path, "w") as f:
-                f.write(f"// run: copy src=s32[8,32]~1 dst=s32[M,N] == {other}\n{SOURCE}")
-            if other == "copy":
+                f.write(f"// run: copy src=s32[8,32]~1 dst=s32[M,N] == {other}\n{SOURCE}{SOURCE.replace('kernel copy', 'kernel again')}")
+            if other == "again":
                 testing.check(path, "--device=sim")
             else:
                 all_tests.raises(AssertionError, "no kernel 'none'", lambda: testing.check(path, "--device=sim"))
