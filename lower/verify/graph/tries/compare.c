@@ -14,7 +14,8 @@
  * in the first F turns end before the last E.
  *
  * Where the turns of a loop around differ in this way, or by remainders, the loops inside have each number of turns in each
- * of those, and in one behind those: that takes F + E + 2 turns, and as many as there are remainders (v->together).
+ * of those, and in one behind those: that takes F + E + 2 turns, and as many as there are remainders (v->together); three times those where barriers
+ * are used under conditions: a barrier's phases may be one in each period, and the third tells what the next ones do.
  */
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/values/values.h"

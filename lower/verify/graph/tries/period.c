@@ -9,7 +9,7 @@
  *   circle comes back to values that it had, so it goes round for ever: from the first turn on that no condition tells apart or,
  *   as `last = s`, from one of the next few, and those in front are turns that a condition tells apart (tries/compare.c). Those of the program come back
  *   all at once, where the moduli of indices do: the runs are made again with as many turns. Where a loop steps them by an index, the
- *   turns of those around are steps of their own and come back, too, with each number of its turns. Index and parity meet only under %
+ *   turns of those around are steps of their own and come back, too, with each number of its turns; so they are where its turns are not all alike. Index and parity meet only under %
  *   or & by a constant; an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition that steers synchronisation or copies compares a turn with an end of the loop (`k + c < n`), with a
  *   constant that the runs reach, or a remainder: the turns of the longest run meet it in every way that there is, also
@@ -233,6 +233,21 @@ static bool by_index(const Verifier *v, uint32_t loop)
     return loops != 0;
 }
 
+/* What the op makes steers, and is another value in other turns of the loop. */
+static bool told_apart(const Verifier *v, uint32_t op, uint32_t loop)
+{
+    bool steers = v->ops[op]->dst && v->cone[op] & (CONE_SYNC | CONE_PLACE | CONE_STEERS);
+    return steers && v->rounds[v->ops[op]->dst - 1].loops & v->loop_bit[loop];
+}
+
+/* Each of its turns is the same step on the circle, and the same turn otherwise: it comes back by itself, and those of the loop around are alike. */
+static bool alike(const Verifier *v, uint32_t loop)
+{
+    bool all = !v->period->within[loop];
+    for (uint32_t i = loop + 1; i < v->partner[loop] && all; i++) all = !told_apart(v, i, loop);
+    return all;
+}
+
 void period_prepare(Verifier *v)
 {
     bool *within = v->period ? v->period->within : arena_array(v->arena, bool, v->nops);
@@ -255,7 +270,7 @@ void period_prepare(Verifier *v)
             if (v->ops[j]->op == IR_SET) p->sets[i] |= p->circle[v->operands[j].var];
             if (!loop_own_count(v, j)) continue;
             if (by_index(v, j)) p->mixed[i] = v->uneven = true;
-            else if (!p->within[j]) j = v->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
+            else if (alike(v, j)) j = v->partner[j];
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
@@ -345,6 +360,7 @@ void period_check(Verifier *v)
         verify_refuse(v, E0660, p->raw - 1, "a slot, parity or CTA that depends on a loop's index otherwise than by %% or & of a small number");
         return;
     }
+    nests_check(v);
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
         if (!v->chosen[i] || p->later[i] != STRAY) continue;
         Diag *g = verify_refuse(

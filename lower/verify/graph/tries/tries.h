@@ -58,6 +58,7 @@ void launches_demand(Verifier *v); /* .. of the launch: adds checks */
 void nests_find(Verifier *v);
 bool nests_apart(const Verifier *v, const Choice *a, const Choice *b); /* the loops of the two choices have nothing in common */
 void nests_together(Verifier *v); /* together */
+void nests_check(Verifier *v); /* after all runs: of loops whose trip counts differ from turn to turn those that the runs tell of */
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
 /* ---- compare.c ---- */
