@@ -43,7 +43,8 @@ static Ring ring[RINGS];
 static int rings, roles, ctas, places;
 static Part part[NODES];
 static int parts;
-static const char *index_now[DEPTH]; /* text of the indices of the loops around */
+static const char *index_now[DEPTH], *bound_now[DEPTH]; /* text of the indices of the loops around, and of what they run to */
+static enum { NEVER, TO_COME, STANDS } once; /* a wait for what comes once */
 static bool threads_of[ROLES + 1];
 static bool counted[ROLES + 1][RINGS];
 static ElemType element; /* of tensors and tiles */
@@ -483,6 +484,24 @@ static Node *reader(int r, int role, const Part *p, int which)
     return seq(n, give_back(r, p, at, role));
 }
 
+/* What comes once is waited for where a turn is told from others by several things. */
+static Node *wait_once(int r, int role, const Part *p)
+{
+    const char *all = "";
+    if (once != TO_COME || p->depth == 0 || odds(60)) return NULL;
+    has(F_ONCE), once = STANDS;
+    for (int i = 0, n = 2 + some(3); i < n; i++) {
+        int l = some(p->depth), slots = ring[r].slots;
+        bool variable = slots > 1 && !ring[r].slot && (!ring[r].plain || counted[role][r]);
+        const char *k = index_now[l], *one = text("%s + %d == %s", k, PICK(1, 2, 3, 5), bound_now[l]);
+        if (variable && some(2)) one = text("s%d == %d", r, some(slots));
+        else if (some(3) == 0) one = text("%s == %d", k, some(4));
+        else if (some(2)) one = text("%s %% %d == %d", k, PICK(2, 3, 4), some(3));
+        all = text("%s%s%s", all, i ? " && " : "", one);
+    }
+    return braces(line("wait once;"), "if %s", all);
+}
+
 static Node *role_turn(int r, int role, const Part *p)
 {
     const Ring *q = &ring[r];
@@ -507,7 +526,7 @@ static Node *role_turn(int r, int role, const Part *p)
     if (gets) n = seq(n, reader(to, role, p, 0));
     for (int i = 0; i < q->many_take && to < 0; i++)
         if (q->takes[i] == role) used = true, n = seq(n, reader(r, role, p, i));
-    if (used || hands) n = seq(n, next_slot(r, role));
+    if (used || hands) n = seq(wait_once(r, role, p), seq(n, next_slot(r, role)));
     if (hands || gets) n = seq(n, next_slot(to, role));
     return n;
 }
@@ -518,7 +537,7 @@ static Node *project(const Part *p, int role);
 
 static Node *body_at(const Part *p, int role, const char *index)
 {
-    index_now[p->depth] = index;
+    index_now[p->depth] = index, bound_now[p->depth] = expand(p->what);
     return project(p->body, role);
 }
 
@@ -624,6 +643,7 @@ void draw_case(Case *c)
         if (ring[r].fed < 0) list[n++] = r;
     if (odds(15) && n < 3) list[n] = list[n - 1], n++;
     const Part *top = draw_parts(list, n, 0, true, "n");
+    once = odds(15) ? TO_COME : NEVER;
     for (int r = 0; r < rings; r++)
         ring[r].plain = n == 1 && top->kind == LOOP && top->body->kind == TURN;
     const char *cluster = ctas > 1 ? text(" cluster (%d)", ctas) : "", *facts = some(3) ? " where n >= 0, m >= 0" : "";
@@ -632,7 +652,9 @@ void draw_case(Case *c)
                             newer ? "target sm_100a; " : "", type, type, grid, cluster, facts);
     Node *all = NULL;
     for (int role = 0; role < roles; role++) all = seq(all, role_node(top, role));
-    c->kernel = braces(seq(declared(false), braces(all, "roles")), "%s", head);
+    Node *barriers = declared(false);
+    if (once == STANDS) barriers = seq(barriers, line("barrier once;")), all = seq(all, braces(line("arrive once;"), "role other"));
+    c->kernel = braces(seq(barriers, braces(all, "roles")), "%s", head);
     Node *plain = project(top, ROLES);
     c->plain = braces(seq(declared(true), plain), "%s", head);
 }

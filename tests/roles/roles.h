@@ -83,7 +83,7 @@ size_t print_node(const Node *n, char *out, size_t size);
     X(ONE_ROLE, "one role fills and reads") X(CROSSED, "roles that feed each other") X(UNROLLED, "unrolled loops")              \
     X(SPLIT, "split loops") X(SHIFTED, "loops that begin elsewhere") X(VIEWED, "views") X(EXPECTED, "bytes expected by hand")   \
     X(CLUSTER, "clusters") X(MULTICAST, "multicasts") X(TO_PEER, "loads into peers") X(SENT, "copies between CTAs")             \
-    X(CHANGED, "changed")
+    X(ONCE, "waits for what comes once") X(CHANGED, "changed")
 #define FORM(form, word) F_##form,
 typedef enum Form { ROLES_FORMS(FORM) FORMS } Form;
 #undef FORM
