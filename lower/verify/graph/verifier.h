@@ -121,6 +121,7 @@ typedef struct Verifier {
     VEC(uint32_t) own;  /* loops whose trip count is not a number */
     uint64_t *loop_bit, *variable_bit, turning; /* by op, by variable: which bit it is in those; loops that are unrolled */
     bool *given;        /* by variable: as Round */
+    uint64_t *from_launch; /* by op that is a value of the launch: given */
     uint8_t *cone, *cone_of_variable; /* by op, by variable: CONE_SYNC .. */
     uint32_t *steers;   /* by op in CONE_STEERS: the op that uses it, + 1 */
     bool *open;         /* by op: held open */

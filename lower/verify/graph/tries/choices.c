@@ -309,7 +309,8 @@ static uint32_t counts_of(Verifier *v, uint32_t op, int64_t by, int64_t *counts)
 }
 
 /* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
- * where it has few itself; turns that differ (tries/compare.c) don't count. Where they differ by copies alone, what matters
+ * where it has few itself; turns that differ (tries/compare.c) don't count, nor
+ * do those of loops on whose number of turns that of others depends (tries/nests.c). Where they differ by copies alone, what matters
  * is pairs of accesses: S + 1 turns in each of them. */
 static bool fits(const Verifier *v, int64_t S, int64_t count)
 {

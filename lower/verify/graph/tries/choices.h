@@ -44,7 +44,7 @@ typedef struct Round { /* of a value: tries/rounds.c */
     bool exact;           /* m * step more: it is made from one loop or variable */
     uint64_t loops, vars; /* whose index, or what they hold, it is made from: a bit each */
     bool changes;         /* it may be another one in another turn, or for another thread */
-    bool given;           /* made from launch values, or others that chosen trip counts may make a number */
+    uint64_t given;       /* made from launch values, or others that chosen trip counts may make a number: a bit each of symbols, one of the rest */
 } Round;
 static inline bool round_returns(const Round *r)
 {

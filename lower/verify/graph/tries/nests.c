@@ -195,6 +195,33 @@ bool nests_own(const Verifier *v, Form of)
 
 /* ---- loops in loops whose turns differ ---- */
 
+/* What its number of turns is made from. */
+static Round turns_from(const Verifier *v, uint32_t loop)
+{
+    const IrArg *of[] = {v->operands[loop].a, v->operands[loop].b};
+    Round all = {0};
+    for (int i = 0; i < 2; i++) {
+        const Round *r = of[i] && of[i]->kind == IRA_VAL ? &v->rounds[of[i]->id - 1] : NULL;
+        if (r) all.given |= r->given, all.loops |= r->loops;
+    }
+    return all;
+}
+
+bool nests_coupled(const Verifier *v, uint32_t loop)
+{
+    const Body *b = verify_body(v, loop);
+    uint64_t given = turns_from(v, loop).given;
+    bool inside = false, coupled = false;
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t other = v->own.v[i];
+        if (other == loop || other < b->first || other >= b->end) continue;
+        inside |= other > loop && other < v->partner[loop];
+        Round from = turns_from(v, other);
+        coupled |= (from.given & given) || (from.loops & v->loop_bit[loop]);
+    }
+    return inside && coupled;
+}
+
 /* How many loops of a number of turns that is chosen it is within, itself too; 0: it is none. */
 static uint32_t depth_of(const Verifier *v, uint32_t loop)
 {

@@ -233,18 +233,21 @@ static bool by_index(const Verifier *v, uint32_t loop)
     return loops != 0;
 }
 
-/* What the op makes steers, and is another value in other turns of the loop. */
-static bool told_apart(const Verifier *v, uint32_t op, uint32_t loop)
+/* Each turn of the loop in `around` is the same step on the circle, and the same turn otherwise: it comes back by itself, and those around are
+ * alike. Not so where something meets what it steps with its index or those of loops beside it. */
+static bool alike(const Verifier *v, uint32_t around, uint32_t loop)
 {
-    bool steers = v->ops[op]->dst && v->cone[op] & (CONE_SYNC | CONE_PLACE | CONE_STEERS);
-    return steers && v->rounds[v->ops[op]->dst - 1].loops & v->loop_bit[loop];
-}
-
-/* Each of its turns is the same step on the circle, and the same turn otherwise: it comes back by itself, and those of the loop around are alike. */
-static bool alike(const Verifier *v, uint32_t loop)
-{
+    uint64_t steps = 0, within = 0;
     bool all = !v->period->within[loop];
-    for (uint32_t i = loop + 1; i < v->partner[loop] && all; i++) all = !told_apart(v, i, loop);
+    for (uint32_t i = around + 1; i < v->partner[around]; i++) {
+        within |= v->loop_bit[i];
+        if (v->ops[i]->op == IR_SET && i > loop && i < v->partner[loop]) steps |= v->period->circle[v->operands[i].var];
+    }
+    for (uint32_t i = around + 1; i < v->partner[around] && steps && all; i++) {
+        bool steers = v->ops[i]->dst && v->cone[i] & (CONE_SYNC | CONE_PLACE | CONE_STEERS);
+        const Round *r = steers ? &v->rounds[v->ops[i]->dst - 1] : NULL;
+        all = r == NULL || !(i > loop && i < v->partner[loop] ? r->loops & v->loop_bit[loop] : r->vars & steps && r->loops & within);
+    }
     return all;
 }
 
@@ -270,8 +273,9 @@ void period_prepare(Verifier *v)
             if (v->ops[j]->op == IR_SET) p->sets[i] |= p->circle[v->operands[j].var];
             if (!loop_own_count(v, j)) continue;
             if (by_index(v, j)) p->mixed[i] = v->uneven = true;
-            else if (alike(v, j)) j = v->partner[j];
+            else if (alike(v, i, j)) j = v->partner[j];
         }
+        if (!v->few && nests_coupled(v, i)) p->mixed[i] = v->uneven = true;
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
 }

@@ -12,6 +12,7 @@
 #include "lower/verify/graph/tries/tries.h"
 
 enum { BITS = 64 };
+static const uint64_t REST = UINT64_C(1) << (BITS - 1);
 
 int64_t rounds_joint(int64_t a, int64_t b)
 {
@@ -54,7 +55,7 @@ static Round both(Round x, Round y, int sign)
 {
     Round r = {.loops = x.loops | y.loops, .vars = x.vars | y.vars, .bits = x.bits || y.bits};
     r.changes = x.changes || y.changes;
-    r.given = x.given || y.given;
+    r.given = x.given | y.given;
     int64_t turns = x.turns && y.turns ? rounds_joint(x.turns, y.turns) : INT64_MAX, sum;
     if (turns == INT64_MAX) return r;
     x = later(x, turns / x.turns);
@@ -143,6 +144,14 @@ Round round_of_op(const Verifier *v, const IrOp *op)
     return all.step ? unknown(all) : all;
 }
 
+/* Symbols that the launch expression is made from; that of those that are too many is one of the rest. */
+static uint64_t symbols(const LxPool *p, uint32_t x)
+{
+    const LxNode *n = &p->nodes.v[x - 1];
+    if (n->op == LX_SYM) return UINT64_C(1) << (n->k < BITS - 1 ? n->k : BITS - 1);
+    return n->op == LX_CONST ? 0 : symbols(p, n->a) | (n->b ? symbols(p, n->b) : 0);
+}
+
 /* What is no result of other values: given is what chosen trip counts may be a number for. */
 static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
 {
@@ -152,9 +161,9 @@ static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
                        .step = v->counting && v->counting[v->operands[at].var] ? 1 : step,
                        .exact = v->variable_bit[v->operands[at].var] != 0,
                        .vars = v->variable_bit[v->operands[at].var],
-                       .given = v->given[v->operands[at].var]};
+                       .given = v->given[v->operands[at].var] ? UINT64_MAX : 0};
     if (loop_fixed(v, at)) return (Round){.turns = 1};
-    return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .exact = true, .loops = v->loop_bit[at]} : (Round){.given = true};
+    return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .exact = true, .loops = v->loop_bit[at]} : (Round){.given = REST};
 }
 
 static bool sets(const IrOp *op)
@@ -180,7 +189,7 @@ void rounds_find(Verifier *v, int64_t step)
             bool launch = op->op == IR_PARAM || op->op == IR_SREG;
             if (op->dst == 0) continue;
             Round *r = &v->rounds[op->dst - 1];
-            *r = launch                ? (Round){.turns = 1, .given = true}
+            *r = launch                ? (Round){.turns = 1, .given = v->from_launch[i]}
                  : v->operands[i].pure ? round_of_op(v, op)
                                        : of_leaf(v, i, step);
             r->changes |= op->elect || !v->operands[i].pure;
@@ -294,6 +303,11 @@ void rounds_prepare(Verifier *v)
     v->variable_bit = arena_array(v->arena, uint64_t, v->k->vars.n);
     v->given = arena_array(v->arena, bool, v->k->vars.n);
     v->rounds = arena_array(v->arena, Round, v->nvalues);
+    v->from_launch = arena_array(v->arena, uint64_t, v->nops + 1);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint64_t of = v->ops[i]->op == IR_PARAM ? symbols(&v->k->mf.lx, ir_find(v->ops[i], IRK_EXPR)->id) : 0;
+        v->from_launch[i] = of ? of : REST;
+    }
     add_roots(v);
     number_bits(v);
     rounds_find(v, 1);

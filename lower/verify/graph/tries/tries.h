@@ -57,6 +57,8 @@ void launches_demand(Verifier *v); /* .. of the launch: adds checks */
 /* ---- nests.c ---- */
 void nests_find(Verifier *v);
 bool nests_apart(const Verifier *v, const Choice *a, const Choice *b); /* the loops of the two choices have nothing in common */
+/* Loops in it, or elsewhere in its role, turn more or less often as it does: few of its turns don't stand for many, those of other loops being as they are. */
+bool nests_coupled(const Verifier *v, uint32_t loop);
 void nests_together(Verifier *v); /* together */
 void nests_check(Verifier *v); /* after all runs: of loops whose trip counts differ from turn to turn those that the runs tell of */
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
@@ -84,7 +86,8 @@ bool moduli_longer(Verifier *v, int64_t turns);
 void period_parities(Verifier *v); /* finds parity */
 uint32_t period_first(const Verifier *v, uint32_t loop); /* so many turns of it come before those in which variables go round */
 bool period_steps(const Verifier *v, uint32_t loop); /* its turns move variables of the program that steer */
-bool period_mixed(const Verifier *v, uint32_t loop); /* .. as loops in it do by an index: in each turn by another number, as many turns as those have */
+/* .. as loops in it do by an index, in each turn by another number, as many turns as those have; or it is coupled. */
+bool period_mixed(const Verifier *v, uint32_t loop);
 bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 /* Whether they are to be done again since a loop never has the turns after which variables come back to values that they had: the
  * loops around it are to show that. */
