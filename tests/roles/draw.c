@@ -77,7 +77,7 @@ static const char *bound(int depth)
     case 3: return text("min(n, %d)", c);
     case 4: return text("max(n - %d, 0)", c);
     case 5: return text("%d", PICK(0, 1, 2, 3, 5));
-    case 6: return text("n + %d", PICK(1, 2));
+    case 6: return text("n + %d", PICK(1, 2, 20));
     case 7:
         if (!depth) return "n";
         has(F_INDEX_TRIPS);

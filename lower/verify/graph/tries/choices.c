@@ -268,14 +268,14 @@ static void keep_values(Verifier *v, Choice *c, const Values *l)
     c->value = all;
 }
 
-/* The most turns that were chosen for a loop around v->now, but for those that differ. */
+/* The most turns that were chosen for a loop around v->now, beyond two or those that it always has, and but for those that differ. */
 static int64_t turns_around(const Verifier *v, bool but_unlike)
 {
     const Thread *t = v->now;
     int64_t most = 0;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
-        int64_t alike = fr->past - (but_unlike ? v->together[fr->op] : 0);
+        int64_t least = v->few ? 0 : v->turns[fr->op].least, alike = fr->past - (least > 2 ? least : 2) - (but_unlike ? v->together[fr->op] : 0);
         if (!fr->burst && v->chosen[fr->op] && alike > most) most = alike;
     }
     return most;
@@ -314,9 +314,7 @@ static uint32_t counts_of(Verifier *v, uint32_t op, int64_t by, int64_t *counts)
  * is pairs of accesses: S + 1 turns in each of them. */
 static bool fits(const Verifier *v, int64_t S, int64_t count)
 {
-    int64_t all = turns_around(v, false) - 2, alike = turns_around(v, true) - 2;
-    if (all < 0) all = 0;
-    if (alike < 0) alike = 0;
+    int64_t all = turns_around(v, false), alike = turns_around(v, true);
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 

@@ -33,6 +33,8 @@ typedef struct ValueList {
 typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */
+    int64_t least;     /* in the runs of this ring */
+    uint32_t ring;
 } Turns;
 typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
     uint32_t front, end;
@@ -46,6 +48,7 @@ typedef struct Round { /* of a value: tries/rounds.c */
     bool changes;         /* it may be another one in another turn, or for another thread */
     uint64_t given;       /* made from launch values, or others that chosen trip counts may make a number: a bit each of symbols, one of the rest */
 } Round;
+#define ROUND_VARIABLE UINT64_MAX /* given: held by a variable */
 static inline bool round_returns(const Round *r)
 {
     return r->turns && r->step == 0;

@@ -280,7 +280,7 @@ static void touch(const Verifier *v, uint32_t op, Touched *t)
 static bool is_anew(const Verifier *v, const IrArg *bound)
 {
     const Round *r = bound && bound->kind == IRA_VAL ? &v->rounds[bound->id - 1] : NULL;
-    return r && r->changes && r->given && r->turns == 0;
+    return r && r->changes && r->given && (r->turns == 0 || r->given == ROUND_VARIABLE);
 }
 
 /* The runs have some sequences of such numbers, and no more: those of all turns equal, and some in which each two follow each other. They tell

@@ -161,7 +161,7 @@ static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
                        .step = v->counting && v->counting[v->operands[at].var] ? 1 : step,
                        .exact = v->variable_bit[v->operands[at].var] != 0,
                        .vars = v->variable_bit[v->operands[at].var],
-                       .given = v->given[v->operands[at].var] ? UINT64_MAX : 0};
+                       .given = v->given[v->operands[at].var] ? ROUND_VARIABLE : 0};
     if (loop_fixed(v, at)) return (Round){.turns = 1};
     return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .exact = true, .loops = v->loop_bit[at]} : (Round){.given = REST};
 }

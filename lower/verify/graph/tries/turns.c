@@ -40,6 +40,7 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns)
     roles_loop(v, op, all, turns);
     if (!v->chosen[op]) return;
     if (turns > t->now) t->now = turns;
+    if (turns < t->least || t->ring != v->ring) t->least = turns, t->ring = v->ring;
     if (!form_le(&v->f, all, form_const(&v->f, most - 1))) t->upper = most;
     while (t->upper < most && !form_le(&v->f, all, form_const(&v->f, t->upper))) t->upper++;
 }
