@@ -3,9 +3,9 @@
 
 /* ---- sources of copies to other CTAs ---- */
 
-static const TreeAccess *destination(const TreeAccess *source) /* the first: one for each CTA that may be it */
+static const TreeAccess *destination(const TreeFacts *f, const TreeAccess *source)
 {
-    return source + 1; /* facts.c */
+    return &f->access.v[source->to];
 }
 
 /* Is it known, by that set, that what a copy reads has come where it goes, or what came before? */
@@ -13,7 +13,7 @@ static bool has_come(const TreeFacts *f, const TreeAccess *source, const uint64_
 {
     bool all = true;
     const TreeAccess *end = f->access.v + f->access.n;
-    for (const TreeAccess *to = destination(source); to < end && to->op == source->op && to->rank == source->rank; to++) all = all && !set_has(unknown, before ? free_bit(to->at) : to->over);
+    for (const TreeAccess *to = destination(f, source); to < end && to->op == source->op && to->rank == source->rank; to++) all = all && !set_has(unknown, before ? free_bit(to->at) : to->over);
     return all;
 }
 
@@ -30,7 +30,7 @@ void walk_sources_older(Check *c, State *s, uint32_t ring)
             for (uint32_t j = 0; j < r->outs.n; j++) {
                 if (out[j] <= OUT_OLD) continue;
                 const TreeAccess *x = tree_out(&c->f, r, j);
-                if (x->how == TO_PEER && destination(x)->ring == ring) out[j]--;
+                if (x->how == TO_PEER && destination(&c->f, x)->ring == ring) out[j]--;
             }
         }
     }
@@ -52,7 +52,7 @@ void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a)
             for (uint32_t j = 0; j < r->outs.n; j++) {
                 if (out[j] == 0) continue;
                 const TreeAccess *x = tree_out(&c->f, r, j);
-                if (x->agent != a || x->how != TO_PEER || destination(x)->ring != ring) continue;
+                if (x->agent != a || x->how != TO_PEER || destination(&c->f, x)->ring != ring) continue;
                 bool known = true, older = (uint32_t)(OUT_NEW - out[j]) >= info->slots;
                 for (int k = 0; k < KNOWERS; k++) {
                     const uint64_t *u = unknown_of(filled, a, x->rank, k);
@@ -117,7 +117,7 @@ void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
             uint8_t *out = outs_of(generation(&c->p, s, i, b));
             for (uint32_t j = 0; j < r->outs.n; j++) {
                 const TreeAccess *x = tree_out(&c->f, r, j);
-                if (out[j] > OUT_OLD && is_its(x, a, how, one) && tree_when(&c->f, tree_op(&c->f, c->at), x->rank) == WHEN_ALWAYS) out[j]--;
+                if (out[j] > OUT_OLD && is_its(x, a, how, one) && c->f.at[c->at].always >> x->rank & 1) out[j]--;
             }
         }
     }
@@ -220,7 +220,7 @@ void walk_hear(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, bool o
 {
     for (uint32_t i = 0; i < c->f.nrings; i++) {
         const TreeRing *r = &c->f.ring[i];
-        if (!r->paired) continue;
+        if (!r->paired || !(r->used & bit(a))) continue;
         state_own(&c->p, s, i);
         for (uint32_t b = 0; b < r->slots; b++) {
             for (uint32_t t = 0; t < r->ctas; t++) {

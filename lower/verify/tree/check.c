@@ -45,74 +45,93 @@ static Generation now(Check *c, State *s, uint32_t ring, uint32_t agent)
     return g;
 }
 
-/* The CTAs at which the op of that of rank s counts. */
+/* The CTAs at which the op at hand of that of rank s counts. */
 static uint32_t counts_at(Check *c, uint32_t ring, const IrOp *op, uint32_t s)
 {
+    const TreeOp *at = &c->f.at[c->at];
     uint32_t set = 0;
-    TreeWhen when = tree_when(&c->f, op, s);
-    if (when == WHEN_OPEN || (when == WHEN_ALWAYS && !tree_targets(&c->f, op, s, &set))) fail(c, TREE_COUNT, ring, NULL, "whether it arrives, or where, is not known");
+    if (!(at->may >> s & 1)) return 0;
+    if (!(at->always >> s & 1) || !tree_targets(&c->f, op, s, &set)) fail(c, TREE_COUNT, ring, NULL, "whether it arrives, or where, is not known");
     return set;
 }
 
 /* ---- accesses ---- */
 
-/* Of what is left out of `known` nothing may meet x. */
-static void beside(Check *c, Generation g, const TreeAccess *x, const uint64_t *left)
+/* All that x may meet, by where it is and what it does. */
+static Set meets(const TreeFacts *f, const TreeRing *r, const TreeAccess *x)
+{
+    uint64_t **set = &f->meets[x - f->access.v];
+    bool fences = r->tensor || (is_copy(x) && !x->generic);
+    if (*set) return *set;
+    *set = arena_array(f->a, uint64_t, r->words);
+    for (uint32_t w = 0; w < r->words; w++)
+        (*set)[w] = needs_of(r, free_bit(x->at))[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
+    return *set;
+}
+
+/* Of what is not known, and of what the op at hand has done itself, nothing may meet x. */
+static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknown)
 {
     const TreeRing *r = g.r;
-    bool fences = r->tensor || (is_copy(x) && !x->generic);
-    const uint64_t *slot = needs_of(r, free_bit(x->at));
-    if (set_has(left, free_bit(x->at))) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
-    for (uint32_t w = 0; w < r->words && !c->failed; w++) {
-        uint64_t bits = left[w] & slot[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
-        for (; bits && !c->failed; bits &= bits - 1) {
+    Set may = meets(&c->f, r, x);
+    if (set_has(unknown, free_bit(x->at))) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
+    for (uint32_t w = 0; w < r->words; w++) {
+        uint64_t bits = (unknown[w] | c->fresh[w]) & may[w], apart = 0;
+        while (bits && !c->failed) {
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
-            const TreeAccess *y = tree_access_of(&c->f, r, at);
-            if (!tree_conflict(&c->f, x, y)) continue;
-            if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
+            uint64_t both = UINT64_C(3) << (at & ~1u) % WORD;
+            TreeAccess *y = tree_access_of(&c->f, r, at);
+            bits &= bits - 1;
+            if (!tree_conflict(&c->f, x, y)) apart |= both, bits &= ~both;
+            else if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
             else fail(c, TREE_BESIDE, x->ring, y, "touched beside an access that may be under way");
         }
+        may[w] &= ~apart;
     }
 }
 
-/* Nobody knows it to be over but the one thread that did it. */
-static void note(Check *c, State *s, Generation g, const TreeAccess *x)
+/* Nobody knows of what is new, or of what is not but the one thread that has done it. */
+static void note(Check *c, State *s, Generation g, TreeAccess *x, const TreeAccess *end)
 {
-    uint32_t ctas = c->f.ctas, agents = c->f.k->roles.n, word = x->over / WORD; /* both bits are of that one */
-    uint64_t bits = (x->generic ? UINT64_C(3) : 1) << x->over % WORD;
-    Set own = unknown_of(g, x->agent, x->rank, THE_ONE) + word;
-    uint64_t known = is_copy(x) || !x->one ? 0 : ~*own & UINT64_C(1) << x->over % WORD;
-    for (uint32_t a = 0; a < agents; a++) {
-        if (!(g.r->used & bit(a))) continue;
-        for (uint32_t b = 0; b < ctas; b++)
-            for (int k = 0; k < knowers_of(g.r, a); k++) unknown_of(g, a, b, k)[word] |= bits;
-        if (x->generic) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
+    const TreeRing *r = g.r;
+    for (uint32_t w = 0; w < r->words; w++)
+        for (uint32_t i = MARKS + w; i < r->at_part && c->fresh[w]; i += r->words) g.w[i] |= c->fresh[w];
+    for (uint32_t i = 0; i < r->senders.n; i++)
+        if (set_has(part_of(g, i), SPOKEN)) unite(g, part_of(g, i), c->fresh);
+    for (; x < end; x++) {
+        if (set_has(c->own, x->over)) set_drop(unknown_of(g, x->agent, x->rank, THE_ONE), x->over);
+        for (uint32_t a = 0; a < c->f.k->roles.n && x->generic; a++)
+            if (r->used & bit(a)) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
+        touch(c, s, x->agent, x->ring);
+        if (x->out && x->how != TO_PEER) set_add(rings_of(&c->p, s, x->agent, OUT), x->ring);
+        if (x->out) outs_of(g)[x->out - 1] = x->how == TO_PEER ? OUT_NEW : OUT_OPEN;
+        if (x->event == 0 || !is_copy(x)) continue;
+        Set part = part_of(g, x->sender);
+        set_drop(part, SILENT);
+        set_add(part, SPOKEN);
+        unite(g, part, unknown(g, x));
     }
-    *own &= ~known;
-    for (uint32_t i = 0; i < g.r->hears * ctas; i++) unheard_of(g, 0, i)[word] |= bits;
-    for (uint32_t i = 0; i < g.r->senders.n; i++)
-        if (set_has(part_of(g, i), SPOKEN)) part_of(g, i)[word] |= bits;
-    touch(c, s, x->agent, x->ring);
-    if (x->out == 0) return;
-    if (x->how != TO_PEER) set_add(rings_of(&c->p, s, x->agent, OUT), x->ring);
-    outs_of(g)[x->out - 1] = x->how == TO_PEER ? OUT_NEW : OUT_OPEN;
 }
 
-static void access(Check *c, State *s, const TreeAccess *x)
+/* What the CTAs do by an op in one ring, to the first access of another one. */
+static TreeAccess *accesses(Check *c, State *s, TreeAccess *x, const TreeAccess *end)
 {
     const TreeRing *r = &c->f.ring[x->ring];
+    TreeAccess *first = x;
     Generation g = now(c, s, x->ring, x->agent);
     if (x->event > r->nevents) g = generation(&c->p, s, x->ring, c->f.k->rings.v[x->ring].lag); /* of what is released */
-    Set knows = unknown(g, x);
-    if (has_bytes(x)) beside(c, g, x, knows);
-    for (uint32_t a = 0; a < c->f.k->roles.n && x->event && is_copy(x); a++)
-        if (r->waits[a] & ~marks(g)->missed[a] & (1u << (x->event - 1))) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");
-    note(c, s, g, x);
-    if (x->event == 0 || !is_copy(x)) return;
-    Set part = part_of(g, x->sender);
-    set_drop(part, SILENT);
-    set_add(part, SPOKEN);
-    unite(g, part, knows);
+    memset(c->fresh, 0, 2 * c->f.words * sizeof *c->fresh);
+    for (; x < end && x->ring == first->ring; x++) {
+        if (x->agent != first->agent) now(c, s, x->ring, x->agent);
+        if (has_bytes(x)) beside(c, g, x, unknown(g, x));
+        for (uint32_t a = 0; a < c->f.k->roles.n && x->event && is_copy(x); a++)
+            if (r->waits[a] & ~marks(g)->missed[a] & (1u << (x->event - 1))) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");
+        set_add(c->fresh, x->over);
+        if (x->generic) set_add(c->fresh, x->over + 1);
+        if (!is_copy(x) && x->one && !set_has(unknown_of(g, x->agent, x->rank, THE_ONE), x->over)) set_add(c->own, x->over);
+    }
+    if (!c->failed) note(c, s, g, first, x);
+    return x;
 }
 
 /* ---- rings ---- */
@@ -130,13 +149,13 @@ static bool has_come(const Check *c, Generation g, uint32_t e, uint32_t t)
 }
 
 /* As many have released generation n - S as its free barrier counts, in the generation of that phase. */
-static void hears_all(Check *c, const IrOp *op, uint32_t ring, Generation of)
+static void hears_all(Check *c, uint32_t ring, Generation of)
 {
     uint32_t e = of.r->nevents;
     for (uint32_t t = 0; t < c->f.ctas; t++) {
-        TreeWhen when = tree_when(&c->f, op, t);
-        if (when == WHEN_OPEN) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
-        if (when == WHEN_ALWAYS && few_of(of, e)[t] && !has_come(c, of, e, t)) fail(c, TREE_COUNT, ring, NULL, "begun where generation n - S is not released as often as its free barrier counts");
+        bool waits = c->f.at[c->at].always >> t & 1;
+        if (!waits && c->f.at[c->at].may >> t & 1) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
+        if (waits && few_of(of, e)[t] && !has_come(c, of, e, t)) fail(c, TREE_COUNT, ring, NULL, "begun where generation n - S is not released as often as its free barrier counts");
     }
 }
 
@@ -151,11 +170,6 @@ static bool lacks(Generation g, const uint64_t *s, const uint64_t *t)
 static Set left_of(const Check *c, Generation g, uint32_t cta, int kind)
 {
     return c->left + (cta * KNOWERS + (uint32_t)kind) * g.r->words;
-}
-
-static bool waits_there(const Check *c, const IrOp *op, uint32_t t)
-{
-    return tree_when(&c->f, op, t) == WHEN_ALWAYS;
 }
 
 /* What the agent of CTA t, and all that have released generation n - S towards it, did not know of that. */
@@ -201,7 +215,7 @@ static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
         Set u = unknown_of(g, a, t, k);
         for (uint32_t fact = FACTS; fact < passed_bit(r, 0); fact++)
             if (lacks(g, left_of(c, g, t, k), needs_of(r, fact))) set_drop(u, fact);
-        if (waits_there(c, op, t)) set_drop(u, begun_bit(r, t));
+        if (c->f.at[c->at].always >> t & 1) set_drop(u, begun_bit(r, t));
         if (one || k == ALL_THREADS) set_drop(u, passed_bit(r, t));
     }
 }
@@ -213,10 +227,10 @@ static void acquire(Check *c, State *s, const IrOp *op)
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
-    if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag));
+    if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, ring, generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag));
     if (r->remote >> r->nevents & 1 && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     for (uint32_t t = 0; t < r->ctas; t++) {
-        bool waits = waits_there(c, op, t);
+        bool waits = c->f.at[c->at].always >> t & 1;
         if (waits && r->releases && set_has(unheard_of(old, r->nevents, t), passed_bit(r, t))) fail(c, TREE_THREADS, ring, NULL, "begun where nobody who releases generation n - S has heard that each thread has begun that");
         left_over(c, old, a, t, waits);
         later += knows_later(c, ring, old, a, t, !r->releases || (waits && !(r->remote >> r->nevents & 1)));
@@ -242,7 +256,8 @@ static const uint64_t *hears(Check *c, Generation g, uint32_t ring, uint32_t e, 
         const TreeSender *x = &g.r->senders.v[i];
         const uint64_t *part = part_of(g, i);
         bool more = false;
-        for (uint32_t w = 0; w < g.r->words && x->event == e && !set_has(part, SILENT); w++) more |= (unknown[w] & heard[w] & ~part[w]) != 0;
+        if (x->event != e || !(x->to >> cta & 1) || set_has(part, SILENT)) continue;
+        for (uint32_t w = 0; w < g.r->words; w++) more |= (unknown[w] & heard[w] & ~part[w]) != 0;
         if (more && tree_brings(&c->f, ring, e, x->agent, x->rank, cta)) meet(g, heard, part);
     }
     return heard;
@@ -352,7 +367,7 @@ static void step(Check *c, State *s, uint32_t i)
     const IrOp *op = tree_op(&c->f, i);
     const TreeOp *at = &c->f.at[i];
     c->at = i;
-    for (uint32_t x = at->first; x < at[1].first && !c->failed; x++) access(c, s, &c->f.access.v[x]);
+    for (TreeAccess *x = &c->f.access.v[at->first], *end = &c->f.access.v[at[1].first]; x < end && !c->failed;) x = accesses(c, s, x, end);
     if (op->agent == 0 || c->failed) return;
     uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
@@ -539,6 +554,8 @@ bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
     across(c);
     if (c->failed) return false;
     c->left = arena_array(a, uint64_t, c->f.words * c->f.ctas * KNOWERS);
+    c->fresh = arena_array(a, uint64_t, 2 * c->f.words);
+    c->own = c->fresh + c->f.words;
     if (walk(c, true)) return true;
     *fault = (TreeFault){0};
     c->failed = false;

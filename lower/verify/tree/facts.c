@@ -125,50 +125,62 @@ static void add_readers(TreeFacts *f, TreeAccess *x, uint32_t set)
     }
 }
 
-/* One for each CTA whose slot it may touch. */
-static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, int64_t size)
+/* By each CTA, at each whose slot it may touch. */
+static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, int64_t size)
 {
     const IrOp *op = tree_op(f, i);
     const IrArg *rop = write ? ir_find(op, IRK_ROP) : NULL;
-    uint32_t words, set = 1u << rank;
-    TreeAccess x = tree_access(f, i, rank, how, write);
+    uint32_t words;
+    TreeAccess x = tree_access(f, i, 0, how, write);
     if (!tree_slot(f, &x, key)) return;
     if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = 1 + (rop->id << 8 | ir_find(op, IRK_ELEM)->id);
     place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
-    if (how == TO_EVENT && write) set = tree_reach(f, op, rank);
-    if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, &x, set);
-    else tree_access_add(f, &x, set);
+    for (uint32_t rank = 0; rank < f->ctas; rank++) {
+        if (!(f->at[i].may >> rank & 1)) continue;
+        uint32_t set = how == TO_EVENT && write ? tree_reach(f, op, rank) : 1u << rank;
+        x.rank = (uint8_t)rank;
+        if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, &x, set);
+        else tree_access_add(f, &x, set);
+    }
 }
 
 /* Who awaits an event must have done so before it comes again; and, where other CTAs arrive, what arrives must have, if somebody is to know
  * that from it. A commit arrives later. */
-static void add_event(TreeFacts *f, uint32_t i, uint32_t rank, AccessHow how)
+static void add_event(TreeFacts *f, uint32_t i, AccessHow how)
 {
     const IrOp *op = tree_op(f, i);
     const TreeOp *at = &f->at[i];
-    uint32_t set = 1u << rank;
     if (at->event == 0) return;
     const TreeRing *r = &f->ring[at->ring - 1];
     if (how == OF_ARRIVAL && !(r->remote >> (at->event - 1) & 1 && (op->op == IR_RELEASE || r->tells))) return;
-    if (how != OF_EVENT && !tree_targets(f, op, rank, &set)) return;
-    TreeAccess x = tree_access(f, i, rank, how, false);
+    TreeAccess x = tree_access(f, i, 0, how, false);
     x.ring = at->ring - 1;
     x.buf = UINT32_MAX;
     x.event = at->event;
-    tree_access_add(f, &x, set);
+    for (uint32_t rank = 0; rank < f->ctas; rank++) {
+        uint32_t set = 1u << rank;
+        if (!(at->may >> rank & 1) || (how != OF_EVENT && !tree_targets(f, op, rank, &set))) continue;
+        x.rank = (uint8_t)rank;
+        tree_access_add(f, &x, set);
+    }
 }
 
-/* A copy from ring to ring: its destinations stand behind its source. */
-static void send(TreeFacts *f, uint32_t source)
+/* A copy from ring to ring: its sources, from `first` on, and where they go. */
+static void send(TreeFacts *f, uint32_t first, uint32_t to)
 {
-    uint32_t from = f->access.v[source].ring;
-    TreeRing *to = &f->ring[f->access.v[f->access.n - 1].ring];
-    to->sends = f->ring[from].sends = true;
-    for (uint32_t k = 0; k < to->sources.n; k++)
-        if (to->sources.v[k] == from) return;
-    vec_push(f->a, &to->sources, from);
+    if (to == f->access.n) return;
+    uint32_t from = f->access.v[first].ring;
+    TreeRing *dst = &f->ring[f->access.v[to].ring];
+    dst->sends = f->ring[from].sends = true;
+    for (uint32_t x = first, y = to; x < to; x++) {
+        while (y + 1 < f->access.n && f->access.v[y].rank != f->access.v[x].rank) y++;
+        f->access.v[x].to = y;
+    }
+    for (uint32_t k = 0; k < dst->sources.n; k++)
+        if (dst->sources.v[k] == from) return;
+    vec_push(f->a, &dst->sources, from);
 }
 
 static int64_t bytes_of(const IrOp *op)
@@ -177,53 +189,55 @@ static int64_t bytes_of(const IrOp *op)
     return n && n->kind == IRA_IMM ? n->imm : 0;
 }
 
-static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
+static void accesses(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     const IrArg *plan = ir_find(op, IRK_PLAN);
     const IrPlan *q = plan ? &f->k->plans.v[plan->id] : NULL;
-    uint32_t first = f->access.n;
+    uint32_t first = f->access.n, to;
     bool load = op->op == IR_TMA_LOAD;
-    if (ir_find(op, IRK_DESC)) add(f, i, rank, IRK_DESC, load ? TO_EVENT : BY_GROUP, false, IR_MAP_BYTES);
+    if (ir_find(op, IRK_DESC)) add(f, i, IRK_DESC, load ? TO_EVENT : BY_GROUP, false, IR_MAP_BYTES);
     switch ((IrOpcode)op->op) {
     case IR_TMA_LOAD:
     case IR_BLK_LOAD:
     case IR_ST_FILL:
-    case IR_RED_ASYNC: add(f, i, rank, IRK_DST, TO_EVENT, true, bytes_of(op)); break;
-    case IR_ST_ASYNC: add(f, i, rank, IRK_DST, TO_EVENT, true, IR_CELL_BYTES); break;
-    case IR_CLC_NEXT: add(f, i, rank, IRK_DST, TO_EVENT, true, IR_ANSWER_BYTES); break;
+    case IR_RED_ASYNC: add(f, i, IRK_DST, TO_EVENT, true, bytes_of(op)); break;
+    case IR_ST_ASYNC: add(f, i, IRK_DST, TO_EVENT, true, IR_CELL_BYTES); break;
+    case IR_CLC_NEXT: add(f, i, IRK_DST, TO_EVENT, true, IR_ANSWER_BYTES); break;
     case IR_TMA_STORE:
     case IR_TMA_REDUCE:
     case IR_BLK_STORE:
-    case IR_BLK_REDUCE: add(f, i, rank, IRK_SRC, BY_GROUP, false, bytes_of(op)); break;
+    case IR_BLK_REDUCE: add(f, i, IRK_SRC, BY_GROUP, false, bytes_of(op)); break;
     case IR_BLK_PEER:
     case IR_BLK_REDUCE_PEER:
-        add(f, i, rank, IRK_SRC, TO_PEER, false, bytes_of(op));
-        add(f, i, rank, IRK_DST, TO_EVENT, true, bytes_of(op));
-        send(f, first);
+        add(f, i, IRK_SRC, TO_PEER, false, bytes_of(op));
+        to = f->access.n;
+        add(f, i, IRK_DST, TO_EVENT, true, bytes_of(op));
+        send(f, first, to);
         break;
     case IR_HAND:
-    case IR_LDS: add(f, i, rank, IRK_SRC, BY_THREADS, false, IR_CELL_BYTES); break;
-    case IR_CLC_ID: add(f, i, rank, IRK_SRC, BY_THREADS, false, IR_ANSWER_BYTES); break;
-    case IR_STS: add(f, i, rank, IRK_DST, BY_THREADS, true, IR_CELL_BYTES); break;
-    case IR_ST_BULK: add(f, i, rank, IRK_DST, BY_THREADS, true, bytes_of(op)); break;
+    case IR_LDS: add(f, i, IRK_SRC, BY_THREADS, false, IR_CELL_BYTES); break;
+    case IR_CLC_ID: add(f, i, IRK_SRC, BY_THREADS, false, IR_ANSWER_BYTES); break;
+    case IR_STS: add(f, i, IRK_DST, BY_THREADS, true, IR_CELL_BYTES); break;
+    case IR_ST_BULK: add(f, i, IRK_DST, BY_THREADS, true, bytes_of(op)); break;
     case IR_THR_COPY:
-        add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, true));
-        add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false));
+        add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, true));
+        add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, false));
         break;
-    case IR_THR_LOAD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
-    case IR_THR_STORE: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, true)); break;
-    case IR_THR_FILL: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
-    case IR_TC_LD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
-    case IR_TC_ST: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, true)); break;
-    case IR_AWAIT: add_event(f, i, rank, OF_EVENT); break;
+    case IR_THR_LOAD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
+    case IR_THR_STORE: add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, true)); break;
+    case IR_THR_FILL: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
+    case IR_TC_LD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, false)); break;
+    case IR_TC_ST: add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, true)); break;
+    case IR_AWAIT: add_event(f, i, OF_EVENT); break;
     case IR_BAR_ARRIVE:
-    case IR_RELEASE: add_event(f, i, rank, OF_ARRIVAL); break;
-    case IR_TC_COMMIT: add_event(f, i, rank, TO_EVENT); break;
-    case IR_MAP_SET: add(f, i, rank, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
+    case IR_RELEASE: add_event(f, i, OF_ARRIVAL); break;
+    case IR_TC_COMMIT: add_event(f, i, TO_EVENT); break;
+    case IR_MAP_SET: add(f, i, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
     default: break;
     }
-    if (tmem_op((IrOpcode)op->op)) tree_tensor(f, i, rank);
+    for (uint32_t s = 0; s < f->ctas && tmem_op((IrOpcode)op->op); s++)
+        if (f->at[i].may >> s & 1) tree_tensor(f, i, s);
 }
 
 /* ---- rings ---- */
@@ -351,11 +365,14 @@ static uint64_t *sets(TreeFacts *f, const TreeRing *r, uint32_t n)
 
 static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
 {
-    TreeSender x = {(uint8_t)(a->event - 1), a->agent, a->rank};
-    for (uint32_t i = 0; i < r->senders.n; i++)
-        if (memcmp(&r->senders.v[i], &x, sizeof x) == 0) return i;
-    vec_push(f->a, &r->senders, x);
-    return r->senders.n - 1;
+    uint32_t i = 0;
+    for (; i < r->senders.n; i++) {
+        const TreeSender *x = &r->senders.v[i];
+        if (x->event == a->event - 1 && x->agent == a->agent && x->rank == a->rank) break;
+    }
+    if (i == r->senders.n) vec_push(f->a, &r->senders, ((TreeSender){(uint8_t)(a->event - 1), a->agent, a->rank, 0}));
+    r->senders.v[i].to |= (uint16_t)(1u << a->at);
+    return i;
 }
 
 static void add_to_sets(TreeRing *r, const TreeAccess *x)
@@ -381,10 +398,13 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     number_bits(f, ring);
     uint32_t all = f->k->roles.n * f->ctas, facts = begun_bit(r, f->ctas);
     uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
-    uint64_t *at = sets(f, r, 4 + facts + 3 * all + (r->nevents + 1) * f->ctas);
-    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
-    uint32_t n[] = {1, 1, 1, 1, facts, all, all, all, 0};
+    uint64_t *at = sets(f, r, 5 + facts + 3 * all + (r->nevents + 1) * f->ctas);
+    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->lasting,
+                         &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
+    uint32_t n[] = {1, 1, 1, 1, 1, facts, all, all, all, 0};
     for (size_t i = 0; i < sizeof n / sizeof *n; at += n[i++] * r->words) *each[i] = at;
+    memset(r->lasting, UINT8_MAX, r->words * sizeof *r->lasting);
+    for (uint32_t fact = FACTS; fact < facts; fact++) set_drop(r->lasting, fact);
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         add_to_sets(r, x);
@@ -419,8 +439,13 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;
         tree_form(f, i);
-        for (uint32_t s = 0; f->at[i].next == i && s < f->ctas && f->wrong == NULL; s++)
-            if (tree_when(f, tree_op(f, i), s) != WHEN_NEVER) accesses(f, i, s);
+        if (f->at[i].next != i || f->wrong) continue;
+        for (uint32_t s = 0; s < f->ctas; s++) {
+            TreeWhen when = tree_when(f, tree_op(f, i), s);
+            if (when == WHEN_ALWAYS) f->at[i].always |= (uint16_t)(1u << s);
+            if (when != WHEN_NEVER) f->at[i].may |= (uint16_t)(1u << s);
+        }
+        accesses(f, i);
     }
     if (f->wrong) return false;
     f->at[f->tree->ops.n].first = f->access.n;

@@ -55,6 +55,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool generic;    /* what it writes copies see behind a fence alone */
     uint32_t event;  /* of its ring, that it completes: from 1 */
     uint32_t sender; /* .. among those of the ring */
+    uint32_t to;     /* TO_PEER: the first of its destinations, which follow one another: one for each CTA that may be it */
     uint32_t adds;   /* a reduction that commutes: of which kind and type, from 1; those of one may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot */
@@ -76,6 +77,7 @@ static inline bool is_copy(const TreeAccess *x) /* it goes on by itself */
 
 typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
     uint8_t event, agent, rank;
+    uint16_t to; /* CTAs at which it may bring some */
 } TreeSender;
 typedef struct TreeRing {
     const char *name;
@@ -104,13 +106,14 @@ typedef struct TreeRing {
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
     uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
     uint64_t *needs;                        /* by fact (needs_of) */
+    uint64_t *lasting;                      /* all but facts that are asked for of the generation at hand alone */
     uint64_t *own, *own_fences[2];          /* by agent and CTA: what its threads did synchronously; fences of what they wrote, or its elected thread alone */
     uint64_t *bound;                        /* by event and CTA: completes with the event there */
     /* a generation's record, in words: state.h; from at_bytes on it is made of bytes */
     uint32_t slots, words, ctas;
     uint32_t base; /* the first bit of accesses */
     VEC(TreeSender) senders;
-    uint32_t at_unheard, at_part, at_announced, at_bytes, size;
+    uint32_t at_unknown[TREE_AGENTS], at_unheard, at_part, at_announced, at_bytes, size;
     uint64_t *begun_as; /* what it is when it begins: state_begin */
 } TreeRing;
 
@@ -120,6 +123,7 @@ typedef struct TreeOp {
     uint32_t around, end; /* the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
     uint32_t ring;        /* it is done to that one, or to an event of it; from 1 */
     uint32_t loop;        /* it is that one, from 1 */
+    uint16_t always, may; /* CTAs: where its guard surely holds, where it may */
     uint8_t event;        /* from 1; of a release `free` */
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
     bool in_lanes;        /* it is `lanes`, or stands inside */
@@ -167,7 +171,7 @@ typedef struct TreeFacts {
     uint32_t messages;   /* events of rings that tell of others */
     uint8_t committer[TREE_RANKS]; /* by CTA at which commits of the tensor core arrive: the one whose they are, from 1 */
     uint32_t words;   /* of a ring's set, at most */
-    uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
+    uint64_t **meets; /* by access: a set of what it may meet, less what was found not to; NULL: not asked for yet */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
     TreeSets *sets;   /* by variable */
@@ -219,7 +223,7 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
     return i < r->begun.n && r->begun.v[i] < to;
 }
 
-static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: `over`, or the one behind */
+static inline TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: `over`, or the one behind */
 {
     return bit_ < r->base ? NULL : &f->access.v[r->now[(bit_ - r->base) / 2]];
 }
@@ -261,7 +265,7 @@ Atom tree_index(const TreeFacts *f, IrVal index, TreeView at); /* of a loop */
 /* places.c: finds where it is: surely within its slot? */
 bool tree_inside(const TreeFacts *f, TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
-bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y);
+bool tree_conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y);
 
 /* ---- ranks.c: clusters ---- */
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op);

@@ -196,9 +196,7 @@ static bool always_apart(const TreeFacts *f, const TreeAccess *x, const TreeAcce
     axis[0] = as_found;
     return domain_apart_teams(f->domain, f->a, &p, &why);
 }
-
-/* y was done before. */
-static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
+bool tree_conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
 {
     IrVal index[LOOPS];
     int n = 0;
@@ -213,19 +211,6 @@ static bool conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
     if (!find_turning(f, y, x, index, &n, &outer)) return true;
     bool again = y >= x; /* in another iteration, then: else x came first, and was asked about by y */
     return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));
-}
-
-/* The walk asks for the same pairs again and again. */
-bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
-{
-    uint64_t **meets = &f->meets[x - f->access.v];
-    uint32_t at = y->over;
-    if (*meets == NULL) *meets = arena_array(f->a, uint64_t, f->ring[x->ring].words);
-    if (!set_has(*meets, at)) {
-        set_add(*meets, at);
-        if (conflict(f, &f->access.v[x - f->access.v], &f->access.v[y - f->access.v])) set_add(*meets, at + 1);
-    }
-    return set_has(*meets, at + 1);
 }
 
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */

@@ -11,7 +11,11 @@ uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit)
 
 void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
 {
-    r->at_unheard = MARKS + agents * r->ctas * KNOWERS * r->words;
+    r->at_unheard = MARKS;
+    for (uint32_t i = 0; i < agents; i++) {
+        r->at_unknown[i] = r->at_unheard;
+        if (r->used & bit(i)) r->at_unheard += r->ctas * (uint32_t)knowers_of(r, i) * r->words;
+    }
     r->at_part = r->at_unheard + r->hears * r->ctas * r->words;
     r->at_announced = r->at_part + r->senders.n * r->words;
     r->at_bytes = r->at_announced + (r->announced.n + WORD - 1) / WORD;
@@ -19,10 +23,8 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
     *marks(g) = (Marks){.busy = r->used};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
-    for (uint32_t i = 0; i < agents * r->ctas * KNOWERS; i++) {
-        Set u = unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS));
+    for (Set u = g.w + MARKS; u < unheard_of(g, 0, 0); u += r->words)
         for (uint32_t b = FACTS; b < r->base; b++) set_add(u, b);
-    }
     memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
     for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
     for (uint32_t e = 0; e <= r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
@@ -42,7 +44,7 @@ static RingState *ring_alloc(States *p, uint32_t ring)
 {
     RingState *r = p->spare[ring];
     if (r) p->spare[ring] = r->next;
-    else r = arena_alloc(p->f->a, sizeof *r + ring_words(&p->f->ring[ring]) * sizeof *r->v);
+    else r = arena_grow(p->f->a, NULL, 0, sizeof *r + ring_words(&p->f->ring[ring]) * sizeof *r->v);
     r->users = 1;
     return r;
 }
@@ -75,10 +77,11 @@ static State *state_alloc(States *p)
 /* All threads of a CTA know of its tensor memory: they have its address. */
 static void allocated(States *p, State *s, uint32_t ring)
 {
-    uint32_t ctas = p->f->ctas;
+    Generation g = generation(p, s, ring, 0);
     state_begin(p, s, ring);
-    for (uint32_t i = 0; i < p->f->k->roles.n * ctas * KNOWERS; i++)
-        set_drop(unknown_of(generation(p, s, ring, 0), i / KNOWERS / ctas, i / KNOWERS % ctas, (int)(i % KNOWERS)), free_bit(i / KNOWERS % ctas));
+    for (uint32_t a = 0; a < p->f->k->roles.n; a++)
+        for (uint32_t t = 0; t < g.r->ctas && g.r->used & bit(a); t++)
+            for (int k = 0; k < knowers_of(g.r, a); k++) set_drop(unknown_of(g, a, t, k), free_bit(t));
 }
 
 State *state_new(States *p)
@@ -86,6 +89,7 @@ State *state_new(States *p)
     State *s = state_alloc(p);
     for (uint32_t i = 0; i < p->f->nrings; i++) {
         s->ring[i] = ring_alloc(p, i);
+        memset(s->ring[i]->v, 0, ring_words(&p->f->ring[i]) * sizeof *s->ring[i]->v);
         marks(generation(p, s, i, 0))->never = true;
         if (p->f->ring[i].tensor) allocated(p, s, i);
     }
@@ -122,6 +126,8 @@ void state_begin(States *p, State *s, uint32_t ring)
 {
     const TreeRing *r = &p->f->ring[ring];
     uint64_t *v = s->ring[ring]->v;
+    for (uint64_t *set = v + MARKS; r->slots > 1 && set < v + r->at_announced; set += r->words)
+        for (uint32_t w = 0; w < r->words; w++) set[w] &= r->lasting[w];
     memmove(v + r->size, v, (size_t)(r->slots - 1) * r->size * sizeof *v);
     memcpy(v, r->begun_as, r->size * sizeof *v);
 }

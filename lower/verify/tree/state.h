@@ -85,9 +85,10 @@ static inline int knowers_of(const TreeRing *r, uint32_t agent) /* of one thread
 {
     return r->alone & bit(agent) ? ALL_THREADS : KNOWERS;
 }
-static inline Set unknown_of(Generation g, uint32_t agent, uint32_t rank, int kind)
+static inline Set unknown_of(Generation g, uint32_t agent, uint32_t rank, int kind) /* of an agent that uses the ring */
 {
-    return g.w + MARKS + ((agent * g.r->ctas + rank) * KNOWERS + (kind < knowers_of(g.r, agent) ? (uint32_t)kind : THE_ONE)) * g.r->words;
+    uint32_t i = g.r->alone & bit(agent) ? rank : rank * KNOWERS + (uint32_t)kind;
+    return g.w + g.r->at_unknown[agent] + i * g.r->words;
 }
 static inline Set unheard_of(Generation g, uint32_t event, uint32_t cta) /* what who awaits the event there does not hear of */
 {

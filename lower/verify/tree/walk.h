@@ -12,6 +12,7 @@ typedef struct Check {
     bool failed;
     uint32_t without;
     Set left;      /* by CTA, by who knows: at hand */
+    Set fresh, own; /* accesses of the op at hand; .. known to be over by the one thread that did them */
     State **heads; /* by loop: the record at its head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
     uint32_t loops; /* around the op at hand */
