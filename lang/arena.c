@@ -27,7 +27,7 @@
 #define unpoison(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024, LARGE = 128 * 1024 };
+enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024, CHUNK_KEPT = 256 * 1024, LARGE = 128 * 1024 };
 
 /* Nothing in a compilation is as large: such a size comes from an overflow or a damaged file. */
 #define MEM_MAX (UINT64_C(1) << 38)
@@ -262,8 +262,10 @@ void arena_release(Arena *a, ArenaMark m)
 
 void arena_clear(Arena *a)
 {
-    ArenaChunk *kept = a->chunk;
     drop_large(a, 0);
+    while (a->chunk && a->chunk->size > CHUNK_KEPT) drop_newest(a);
+    ArenaChunk *kept = a->chunk;
+    a->at = a->end = NULL;
     if (kept == NULL) return;
     while (kept->older) {
         ArenaChunk *c = kept->older;

@@ -71,7 +71,7 @@ char *arena_printf(Arena *a, const char *fmt, ...);
 char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 ArenaMark arena_mark(const Arena *a);
 void arena_release(Arena *a, ArenaMark m); /* keeps the memory, too */
-void arena_clear(Arena *a); /* empty again; its memory is kept for what comes next */
+void arena_clear(Arena *a); /* empty again; a little of its memory is kept for what comes next */
 
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), arena_bytes((n), sizeof(T))))

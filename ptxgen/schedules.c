@@ -16,7 +16,7 @@ static IrKernel *build(Compilation *c, PKernel *p, uint32_t nth, Text *plan, Tex
     uint32_t checks = k->mf.checks.n;
     bool proved = ir_verify(c->proof, c->diags, k, &(Demands){c->scratch, &k->mf}, certificate);
     if (plan) lower_explain_checks(&k->mf, checks, plan);
-    arena_free(c->proof); /* of a long kernel it is large, and so is the PTX that is made next */
+    arena_clear(c->proof); /* of a long kernel it is large, and so is the PTX that is made next */
     return proved ? k : NULL;
 }
 

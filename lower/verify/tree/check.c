@@ -79,10 +79,9 @@ static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknow
         uint64_t bits = (unknown[w] | c->fresh[w]) & may[w], apart = 0;
         while (bits && !c->failed) {
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
-            uint64_t both = UINT64_C(3) << (at & ~1u) % WORD;
             TreeAccess *y = tree_access_of(&c->f, r, at);
             bits &= bits - 1;
-            if (!tree_conflict(&c->f, x, y)) apart |= both, bits &= ~both;
+            if (!tree_conflict(&c->f, x, y)) apart |= UINT64_C(1) << at % WORD;
             else if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
             else fail(c, TREE_BESIDE, x->ring, y, "touched beside an access that may be under way");
         }

@@ -348,14 +348,10 @@ static void number_bits(TreeFacts *f, uint32_t ring)
     r->ctas = f->ctas;
     for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
     r->hears = r->nevents + 1 + (r->paired ? f->messages : 0);
-    r->base = passed_bit(r, r->ctas + r->ctas % 2); /* an access has two bits of one word */
+    r->bits = passed_bit(r, r->ctas);
     tree_numbers(f, r);
-    r->words = (r->base + 2 * r->numbers + WORD - 1) / WORD;
+    r->words = (r->bits + WORD - 1) / WORD;
     if (r->words > f->words) f->words = r->words;
-    for (uint32_t i = 0; i < r->access.n; i++) {
-        TreeAccess *x = &f->access.v[r->access.v[i]];
-        x->over = r->base + 2 * x->number;
-    }
 }
 
 static uint64_t *sets(TreeFacts *f, const TreeRing *r, uint32_t n)
@@ -380,15 +376,17 @@ static void add_to_sets(TreeRing *r, const TreeAccess *x)
     uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
     uint64_t *needs = needs_of(r, x->event > r->nevents ? begun_bit(r, x->at) : x->how == OF_EVENT ? open_bit(r, x->event - 1, x->at) : free_bit(x->at));
     bool alike = x->how != TO_EVENT && !r->tensor; /* threads that fence do so for what they did themselves */
-    set_add(needs, over), set_add(needs, fence);
-    if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
-    set_add(r->fences, fence);
-    if (x->how == TO_EVENT) set_add(r->far_fences, fence);
+    set_add(needs, over);
+    if (x->write) set_add(r->writes, over);
     if (is_copy(x) && x->how != TO_PEER && x->how != BY_LANES) set_add(r->copies, over);
     if (!is_copy(x)) set_add(r->own + by, over);
+    if (x->event && x->how != OF_EVENT) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
+    if (!x->generic) return;
+    set_add(needs, fence), set_add(r->fences, fence);
+    if (x->write) set_add(r->writes, fence);
+    if (x->how == TO_EVENT) set_add(r->far_fences, fence);
     if (alike) set_add(r->own_fences[0] + by, fence);
     if (alike && x->one) set_add(r->own_fences[1] + by, fence);
-    if (x->event && x->how != OF_EVENT) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
 }
 
 /* What of its accesses is asked for as sets. */
@@ -397,7 +395,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     TreeRing *r = &f->ring[ring];
     number_bits(f, ring);
     uint32_t all = f->k->roles.n * f->ctas, facts = begun_bit(r, f->ctas);
-    uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
+    uint32_t *out = arena_array(f->a, uint32_t, r->bits);
     uint64_t *at = sets(f, r, 5 + facts + 3 * all + (r->nevents + 1) * f->ctas);
     uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->lasting,
                          &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
@@ -410,11 +408,11 @@ static void lay_out(TreeFacts *f, uint32_t ring)
         add_to_sets(r, x);
         if (x->event && is_copy(x)) x->sender = sender_of(f, r, x);
         if (x->how != BY_GROUP && x->how != BY_COMMIT && x->how != BY_LANES && x->how != TO_PEER) continue;
-        if (out[x->number] == 0) {
-            vec_push(f->a, &r->outs, x->number);
-            out[x->number] = r->outs.n;
+        if (out[x->over] == 0) {
+            vec_push(f->a, &r->outs, x->over);
+            out[x->over] = r->outs.n;
         }
-        x->out = out[x->number];
+        x->out = out[x->over];
     }
     state_lay_out(f->a, r, f->k->roles.n);
 }

@@ -49,8 +49,8 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint8_t agent; /* number of the role, from 0 */
     uint8_t rank, at; /* CTAs: whose agent it is, whose slot */
     uint8_t how;
-    uint32_t number, out; /* among those that the ring's records tell apart (numbers.c); of those that are waited for, from 1 */
-    uint32_t over;   /* in sets of what is not known (state.h): that it is over; the bit behind, that what it wrote is visible */
+    uint32_t out;    /* among those of the ring that are waited for, from 1 */
+    uint32_t over;   /* in sets of what is not known (state.h): that it is over; generic: the bit behind, that what it wrote is visible */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
     uint32_t event;  /* of its ring, that it completes: from 1 */
@@ -99,8 +99,8 @@ typedef struct TreeRing {
     VEC(uint32_t) announced;      /* .. that announce bytes */
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
-    VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
-    uint32_t numbers, *now;       /* by number: the access that has it where the walk is (tree_now) */
+    VEC(uint32_t) outs;           /* bits of accesses that their agent waits for */
+    uint32_t bits, *now;          /* of sets of what is not known; by bit: the access that has it where the walk is (tree_now) */
     uint8_t *brings;  /* bytes.c */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
@@ -111,7 +111,6 @@ typedef struct TreeRing {
     uint64_t *bound;                        /* by event and CTA: completes with the event there */
     /* a generation's record, in words: state.h; from at_bytes on it is made of bytes */
     uint32_t slots, words, ctas;
-    uint32_t base; /* the first bit of accesses */
     VEC(TreeSender) senders;
     uint32_t at_unknown[TREE_AGENTS], at_unheard, at_part, at_announced, at_bytes, size;
     uint64_t *begun_as; /* what it is when it begins: state_begin */
@@ -223,15 +222,15 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
     return i < r->begun.n && r->begun.v[i] < to;
 }
 
-static inline TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: `over`, or the one behind */
+static inline TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* `over`, or the one behind */
 {
-    return bit_ < r->base ? NULL : &f->access.v[r->now[(bit_ - r->base) / 2]];
+    return &f->access.v[r->now[bit_]];
 }
 static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, uint32_t out) /* of those that are waited for */
 {
-    return &f->access.v[r->now[r->outs.v[out]]];
+    return tree_access_of(f, r, r->outs.v[out]);
 }
-void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: those of the ring's accesses */
+void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: the bits of the ring's accesses */
 /* numbers.c: the op stands on each way through the block, by the op that opens it, from 1; 0: through the tree. Of loops one turn. */
 bool tree_surely(const TreeFacts *f, uint32_t op, uint32_t block);
 /* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */

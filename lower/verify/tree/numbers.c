@@ -14,10 +14,18 @@ typedef struct Kind {
 
 static uint64_t kind_of(const TreeAccess *x)
 {
-    return (uint64_t)x->event << 32 | (uint64_t)x->at << 24 | (uint64_t)x->rank << 16 | (uint64_t)x->agent << 8 | (uint64_t)x->how << 4 | (uint64_t)x->write << 1 | x->one;
+    uint64_t what = (uint64_t)x->how << 4 | (uint64_t)x->generic << 2 | (uint64_t)x->write << 1 | x->one;
+    return (uint64_t)x->event << 32 | (uint64_t)x->at << 24 | (uint64_t)x->rank << 16 | (uint64_t)x->agent << 8 | what;
 }
 
-static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, uint32_t behind)
+static uint32_t new_bit(TreeRing *r, const TreeAccess *x) /* or two, of one word */
+{
+    uint32_t bit_ = x->generic ? (r->bits + 1) & ~1u : r->bits;
+    r->bits = bit_ + 1 + x->generic;
+    return bit_;
+}
+
+static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, const TreeAccess *x, uint32_t before, uint32_t behind)
 {
     Number *n = k->numbers.n ? &k->numbers.v[k->oldest] : NULL;
     if (n && before >= n->behind && before - n->behind >= r->slots) {
@@ -25,8 +33,8 @@ static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, u
         n->behind = behind;
         return n->number;
     }
-    vec_push(f->a, &k->numbers, ((Number){r->numbers, behind}));
-    return r->numbers++;
+    vec_push(f->a, &k->numbers, ((Number){new_bit(r, x), behind}));
+    return k->numbers.v[k->numbers.n - 1].number;
 }
 
 bool tree_surely(const TreeFacts *f, uint32_t op, uint32_t block)
@@ -40,14 +48,14 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
 {
     VEC(Kind) kinds = {NULL, 0, 0};
     uint32_t next = 0, before = 0, behind = 0, last = 0;
-    if (r->base + 2 * r->access.n <= WORD) { /* it is as short as it can be */
-        for (; r->numbers < r->access.n; r->numbers++) f->access.v[r->access.v[r->numbers]].number = r->numbers;
-        r->now = r->access.v;
-        return;
-    }
+    bool once = r->begun.n <= r->slots || r->bits + 2 * r->access.n <= WORD; /* none comes again, or they are as few as can be */
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         uint32_t at = 0, outer = x->op;
+        if (once) {
+            x->over = new_bit(r, x);
+            continue;
+        }
         if (i == 0 || x->op > last) {
             while (f->at[outer].around) outer = f->at[outer].around - 1;
             for (before = behind; next < r->begun.n && r->begun.v[next] < outer; next++) before += tree_surely(f, r->begun.v[next], 0);
@@ -56,14 +64,16 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
         }
         while (at < kinds.n && kinds.v[at].is != kind_of(x)) at++;
         if (at == kinds.n) vec_push(f->a, &kinds, (Kind){.is = kind_of(x)});
-        x->number = number_of(f, r, &kinds.v[at], before, behind);
+        x->over = number_of(f, r, &kinds.v[at], x, before, behind);
     }
-    r->now = arena_array(f->a, uint32_t, r->numbers);
+    r->now = arena_array(f->a, uint32_t, r->bits);
 }
 
 uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from)
 {
-    for (uint32_t last = tree_last(f, op); from < f->access.n && f->access.v[from].op <= last; from++)
-        f->ring[f->access.v[from].ring].now[f->access.v[from].number] = from;
+    for (uint32_t last = tree_last(f, op); from < f->access.n && f->access.v[from].op <= last; from++) {
+        const TreeAccess *x = &f->access.v[from];
+        for (uint32_t b = x->over; b <= x->over + x->generic; b++) f->ring[x->ring].now[b] = from;
+    }
     return from;
 }

@@ -24,7 +24,7 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
     *marks(g) = (Marks){.busy = r->used};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
     for (Set u = g.w + MARKS; u < unheard_of(g, 0, 0); u += r->words)
-        for (uint32_t b = FACTS; b < r->base; b++) set_add(u, b);
+        for (uint32_t b = FACTS; b < passed_bit(r, r->ctas); b++) set_add(u, b);
     memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
     for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
     for (uint32_t e = 0; e <= r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);

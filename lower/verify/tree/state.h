@@ -53,7 +53,7 @@ static inline uint64_t *needs_of(const TreeRing *r, uint32_t fact)
 }
 static inline bool is_fence(const TreeRing *r, uint32_t bit)
 {
-    return (bit - r->base) & 1;
+    return set_has(r->fences, bit);
 }
 
 enum { THE_ONE, ALL_THREADS, KNOWERS }; /* of an agent: its elected thread, every thread of it */
