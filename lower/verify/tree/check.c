@@ -79,7 +79,7 @@ static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknow
         uint64_t bits = (unknown[w] | c->fresh[w]) & may[w], apart = 0;
         while (bits && !c->failed) {
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
-            TreeAccess *y = tree_access_of(&c->f, r, at);
+            const TreeAccess *y = tree_access_of(&c->f, r, at);
             bits &= bits - 1;
             if (!tree_conflict(&c->f, x, y)) apart |= UINT64_C(1) << at % WORD;
             else if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
@@ -474,7 +474,8 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 /* Which end of a slot it may leave. */
 static const char *outside(const Check *c, const TreeAccess *a)
 {
-    bool below = !a->lost && a->begins.lo < 0, above = !a->lost && a->ends.hi > c->f.k->bufs.v[a->buf].bytes;
+    const TreePlace *p = a->place;
+    bool below = !p->lost && p->begins.lo < 0, above = !p->lost && p->ends.hi > c->f.k->bufs.v[a->buf].bytes;
     return below && above ? "nothing shows that this part begins and ends within the tile"
          : below          ? "nothing shows that this part begins within the tile"
          : above          ? "nothing shows that this part ends within the tile"

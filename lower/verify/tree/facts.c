@@ -65,13 +65,22 @@ static void maps(TreeFacts *f)
     }
 }
 
-static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
+TreePlace *tree_place(const TreeFacts *f, uint32_t rank, TreePlace p)
+{
+    TreePlace *new = arena_new(f->a, TreePlace);
+    *new = p;
+    new->rank = rank;
+    return new;
+}
+
+static TreePlace place(const TreeFacts *f, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *map = ir_op_info(op->op)->group == IRG_COPY ? ir_find(op, IRK_MAP) : NULL;
     const TreeMap *m = map && object->key != IRK_DESC ? &f->map[map->id] : NULL;
-    x->place = (TreePlace){.byte = ir_part(op, object, IRK_OFFSET), .size = size, .per = 1};
-    if (m) x->place.size = m->room[0], x->place.per = m->room[1] - m->room[0], x->place.bytes = m->wide ? ir_find(op, IRK_INFO) : NULL;
-    else if (size <= 0) x->place.size = 0, x->place.bytes = bytes, x->whole = bytes == NULL;
+    TreePlace p = {.byte = ir_part(op, object, IRK_OFFSET), .size = size, .per = 1};
+    if (m) p.size = m->room[0], p.per = m->room[1] - m->room[0], p.bytes = m->wide ? ir_find(op, IRK_INFO) : NULL;
+    else if (size <= 0) p.size = 0, p.bytes = bytes, p.whole = bytes == NULL;
+    return p;
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
@@ -135,12 +144,13 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     if (!tree_slot(f, &x, key)) return;
     if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = 1 + (rop->id << 8 | ir_find(op, IRK_ELEM)->id);
-    place(f, &x, op, ir_find(op, key), ir_find(op, IRK_BYTES), size);
+    x.any = tree_place(f, f->ctas, place(f, op, ir_find(op, key), ir_find(op, IRK_BYTES), size));
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
     for (uint32_t rank = 0; rank < f->ctas; rank++) {
         if (!(f->at[i].may >> rank & 1)) continue;
         uint32_t set = how == TO_EVENT && write ? tree_reach(f, op, rank) : 1u << rank;
         x.rank = (uint8_t)rank;
+        x.place = f->ctas == 1 ? x.any : tree_place(f, rank, *x.any);
         if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, &x, set);
         else tree_access_add(f, &x, set);
     }

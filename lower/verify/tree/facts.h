@@ -40,9 +40,19 @@ typedef struct TreeSeen { /* a value there; turn: from 1, when it was found */
     Poly is;
     Interval range;
 } TreeSeen;
-typedef struct TreePlace { /* from first + byte + pitch * slot on, so many bytes: size + per * bytes; NULL: 0 */
-    const IrArg *byte, *slot, *bytes;
+typedef struct TreePlace { /* of what an op does in a slot: from first + byte + pitch * slot on, so many bytes: size + per * bytes; NULL: 0 */
+    const IrArg *byte, *slot, *bytes; /* in tensor memory in each of its lanes, those of slots side by side */
     int64_t first, pitch, size, per;
+    uint64_t lanes[2];     /* of tensor memory, a bit each */
+    uint32_t rank;         /* in that CTA; ctas: in any */
+    bool lost;             /* where it lies is not known */
+    bool whole;            /* anywhere in the slot */
+    bool found, summed;    /* these have been asked for: */
+    Interval begins, ends; /* between what .. */
+    Poly start, extent;    /* .. and as sums */
+    bool inside;           /* it is known to be */
+    const struct TreePlace *beside; /* asked about last: does it meet that one? (places.c) */
+    bool meets;
 } TreePlace;
 typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t op, ring, buf;
@@ -57,13 +67,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t sender; /* .. among those of the ring */
     uint32_t to;     /* TO_PEER: the first of its destinations, which follow one another: one for each CTA that may be it */
     uint32_t adds;   /* a reduction that commutes: of which kind and type, from 1; those of one may come in any order */
-    bool lost;  /* where it lies is not known */
-    bool whole; /* anywhere in the slot */
-    TreePlace place;       /* in tensor memory in each of its lanes, those of slots side by side */
-    Interval begins, ends; /* of that, in its CTA: between what .. */
-    Poly start, extent;    /* .. and as sums, where .. */
-    bool summed;           /* .. these have been asked for */
-    uint64_t lanes[2];     /* of tensor memory, a bit each */
+    TreePlace *place, *any; /* in its CTA; as far as it is the same in any */
 } TreeAccess;
 
 static inline bool has_bytes(const TreeAccess *x)
@@ -222,7 +226,7 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
     return i < r->begun.n && r->begun.v[i] < to;
 }
 
-static inline TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* `over`, or the one behind */
+static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* `over`, or the one behind */
 {
     return &f->access.v[r->now[bit_]];
 }
@@ -239,6 +243,7 @@ uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* f is zeroed; false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
+TreePlace *tree_place(const TreeFacts *f, uint32_t rank, TreePlace p);
 TreeAccess tree_access(const TreeFacts *f, uint32_t op, uint32_t rank, AccessHow how, bool write); /* by its agent in the CTA of that rank */
 bool tree_slot(const TreeFacts *f, TreeAccess *x, IrKey key); /* to that slot of a ring; false: it is none */
 void tree_access_add(TreeFacts *f, TreeAccess *x, uint32_t set); /* one at each CTA of the set */
@@ -262,9 +267,9 @@ Poly tree_where(const TreeFacts *f, Poly p, IrVal pred, const IrArg *bytes, uint
 Atom tree_index(const TreeFacts *f, IrVal index, TreeView at); /* of a loop */
 
 /* places.c: finds where it is: surely within its slot? */
-bool tree_inside(const TreeFacts *f, TreeAccess *x);
+bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
-bool tree_conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y);
+bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y);
 
 /* ---- ranks.c: clusters ---- */
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op);

@@ -58,42 +58,48 @@ static Poly sum_of(const TreeFacts *f, TreeView w, int64_t first, const IrArg *x
 }
 
 /* Side k: what is made behind `since` is another number for each. */
-static void put(const TreeFacts *f, DomAxis *axis, int k, const TreeAccess *x, uint32_t since)
+static void put(const TreeFacts *f, DomAxis *axis, int k, const TreePlace *p, uint32_t since)
 {
-    const TreePlace *p = &x->place;
-    TreeView w = {x->rank, since, LOOK_WHOLE};
+    TreeView w = {p->rank, since, LOOK_WHOLE};
     axis->start[k] = sum_of(f, w, p->first, p->byte, p->slot, p->pitch);
     axis->extent[k] = sum_of(f, w, p->size, NULL, p->bytes, p->per);
 }
 
 /* Where it begins and ends, by what is known of the numbers that it is the sum of. */
-static void find_ends(const TreeFacts *f, TreeAccess *x)
+static void find_ends(const TreeFacts *f, TreePlace *p)
 {
-    const TreePlace *p = &x->place;
     Interval r = interval_at(p->first);
-    if (p->byte) r = interval_add(r, tree_range(f, p->byte, x->rank));
-    if (p->slot) r = interval_add(r, interval_mul(interval_at(p->pitch), tree_range(f, p->slot, x->rank)));
-    x->begins = r;
+    if (p->found) return;
+    if (p->byte) r = interval_add(r, tree_range(f, p->byte, p->rank));
+    if (p->slot) r = interval_add(r, interval_mul(interval_at(p->pitch), tree_range(f, p->slot, p->rank)));
+    p->begins = r;
     r = interval_add(r, interval_at(p->size));
-    if (p->bytes) r = interval_add(r, interval_mul(interval_at(p->per), tree_range(f, p->bytes, x->rank)));
-    x->ends = r;
+    if (p->bytes) r = interval_add(r, interval_mul(interval_at(p->per), tree_range(f, p->bytes, p->rank)));
+    p->ends = r;
+    p->found = true;
 }
 
 /* .. and as the sums themselves, where that is not enough. */
-static void add_up(const TreeFacts *f, TreeAccess *x)
+static void add_up(const TreeFacts *f, TreePlace *p)
 {
     DomAxis at;
-    if (x->summed) return;
-    put(f, &at, 0, x, UINT32_MAX);
+    if (p->summed) return;
+    put(f, &at, 0, p, UINT32_MAX);
     Poly to = poly_add(f->domain, at.start[0], at.extent[0]);
-    x->summed = true;
-    x->start = at.start[0];
-    x->extent = at.extent[0];
-    x->lost |= to.bad;
-    x->whole |= x->lost;
-    x->begins = interval_meet(x->begins, domain_interval(f->domain, x->start));
-    x->ends = interval_meet(x->ends, domain_interval(f->domain, to));
+    p->summed = true;
+    p->start = at.start[0];
+    p->extent = at.extent[0];
+    p->lost |= to.bad;
+    p->whole |= p->lost;
+    p->begins = interval_meet(p->begins, domain_interval(f->domain, p->start));
+    p->ends = interval_meet(p->ends, domain_interval(f->domain, to));
 }
+
+/* Of two accesses that are done in one generation, y before x; their places: in their CTAs, or, of one CTA, in any. */
+typedef struct Pair {
+    const TreeAccess *of[2]; /* x, y */
+    TreePlace *at[2];
+} Pair;
 
 /* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
 static const IrArg *target_of(const TreeFacts *f, const TreeAccess *x)
@@ -103,18 +109,16 @@ static const IrArg *target_of(const TreeFacts *f, const TreeAccess *x)
 
 enum { AXES = 2 };
 
-static int axes_of(const TreeFacts *f, DomAxis axis[AXES], const TreeAccess *x, const TreeAccess *y, uint32_t since)
+static int axes_of(const TreeFacts *f, DomAxis axis[AXES], const Pair *p, uint32_t since)
 {
-    const IrArg *to[] = {target_of(f, x), target_of(f, y)};
-    const TreeAccess *of[] = {x, y};
+    const IrArg *to[] = {target_of(f, p->of[0]), target_of(f, p->of[1])};
     int n = to[0] || to[1] ? AXES : 1;
     Poly at[2];
     axis[0] = (DomAxis){.quiet = true};
     for (int k = 0; k < 2; k++) {
-        TreeView w = {of[k]->rank, since, LOOK_WHOLE};
-        if (since == UINT32_MAX) axis[0].start[k] = of[k]->start, axis[0].extent[k] = of[k]->extent;
-        else put(f, &axis[0], k, of[k], since);
-        if (n == AXES) at[k] = to[k] ? tree_value(f, w, to[k]) : poly_const(f->domain, of[k]->at);
+        if (since == UINT32_MAX) axis[0].start[k] = p->at[k]->start, axis[0].extent[k] = p->at[k]->extent;
+        else put(f, &axis[0], k, p->at[k], since);
+        if (n == AXES) at[k] = to[k] ? tree_value(f, (TreeView){p->at[k]->rank, since, LOOK_WHOLE}, to[k]) : poly_const(f->domain, p->of[k]->at);
     }
     if (n == AXES) axis[1] = domain_number(f->domain, at[0], at[1]);
     return n;
@@ -132,19 +136,19 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
 }
 
 /* Never both. */
-static bool exclusive(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+static bool exclusive(const TreeFacts *f, const Pair *p)
 {
     int64_t k;
-    IrVal a = tree_op(f, x->op)->guard.pred, b = tree_op(f, y->op)->guard.pred;
-    return a && b && poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, x->rank), b, NULL, y->rank), &k) && k == 0;
+    IrVal a = tree_op(f, p->of[0]->op)->guard.pred, b = tree_op(f, p->of[1]->op)->guard.pred;
+    return a && b && poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, p->at[0]->rank), b, NULL, p->at[1]->rank), &k) && k == 0;
 }
 
 /* In the same iteration of all loops around both. */
-static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+static bool apart_at_once(const TreeFacts *f, const Pair *p)
 {
     DomAxis axis[AXES];
-    if ((x->rank == y->rank && other_branch(f, x->op, y->op)) || exclusive(f, x, y)) return true;
-    return domain_apart(f->domain, &(DomPair){.axis = axis, .naxes = axes_of(f, axis, x, y, UINT32_MAX)});
+    if ((p->at[0]->rank == p->at[1]->rank && other_branch(f, p->of[0]->op, p->of[1]->op)) || exclusive(f, p)) return true;
+    return domain_apart(f->domain, &(DomPair){.axis = axis, .naxes = axes_of(f, axis, p, UINT32_MAX)});
 }
 
 enum { LOOPS = 8 };
@@ -184,47 +188,73 @@ static bool widen(Domain *d, DomAxis *axis, int k, const Atom *team, int n)
 }
 
 /* In different ones. */
-static bool always_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y, const IrVal *index, int n, uint32_t since)
+static bool always_apart(const TreeFacts *f, const Pair *pair, const IrVal *index, int n, uint32_t since)
 {
     Atom team[LOOPS];
     const char *why;
     DomAxis axis[AXES];
-    DomPair p = {.axis = axis, .naxes = axes_of(f, axis, x, y, since), .team = team, .nteam = n};
-    for (int i = 0; i < n; i++) team[i] = tree_index(f, index[i], (TreeView){x->rank, since, LOOK_WHOLE});
+    DomPair p = {.axis = axis, .naxes = axes_of(f, axis, pair, since), .team = team, .nteam = n};
+    for (int i = 0; i < n; i++) team[i] = tree_index(f, index[i], (TreeView){pair->at[0]->rank, since, LOOK_WHOLE});
     DomAxis as_found = axis[0];
     if (widen(f->domain, axis, 0, team, n) && widen(f->domain, axis, 1, team, n) && domain_apart_teams(f->domain, f->a, &p, &why)) return true;
     axis[0] = as_found;
     return domain_apart_teams(f->domain, f->a, &p, &why);
 }
-bool tree_conflict(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
+
+static bool is_beyond(const TreePlace *p, const TreePlace *q)
+{
+    return !p->whole && !q->whole && (p->ends.hi <= q->begins.lo || q->ends.hi <= p->begins.lo);
+}
+
+static bool meets(const TreeFacts *f, const Pair *p)
 {
     IrVal index[LOOPS];
     int n = 0;
     uint32_t outer = 0;
-    if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds)) return false;
-    if (!x->whole && !y->whole && (x->ends.hi <= y->begins.lo || y->ends.hi <= x->begins.lo)) return false;
-    if (f->k->bufs.v[x->buf].lanes && !(x->lanes[0] & y->lanes[0]) && !(x->lanes[1] & y->lanes[1])) return false;
-    if (tree_in_order(f, x, y)) return false;
-    if (x->whole || y->whole) return true;
-    add_up(f, x);
-    add_up(f, y);
+    const TreeAccess *x = p->of[0], *y = p->of[1];
+    for (int k = 0; k < 2; k++) find_ends(f, p->at[k]);
+    if (is_beyond(p->at[0], p->at[1])) return false;
+    if (p->at[0]->whole || p->at[1]->whole) return true;
+    for (int k = 0; k < 2; k++) add_up(f, p->at[k]);
     if (!find_turning(f, y, x, index, &n, &outer)) return true;
     bool again = y >= x; /* in another iteration, then: else x came first, and was asked about by y */
-    return !((n == 0 || always_apart(f, x, y, index, n, outer - 1)) && (again || apart_at_once(f, x, y)));
+    return !((n == 0 || always_apart(f, p, index, n, outer - 1)) && (again || apart_at_once(f, p)));
+}
+
+/* The same is asked of CTAs one after the other. */
+static bool meets_again(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y, TreePlace *at, TreePlace *before)
+{
+    if (before->beside != at) before->meets = meets(f, &(Pair){{x, y}, {at, before}});
+    before->beside = target_of(f, x) || target_of(f, y) ? NULL : at; /* it is about CTAs, too */
+    return before->meets;
+}
+
+bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds) || is_beyond(x->any, y->any)) return false;
+    if (f->k->bufs.v[x->buf].lanes && !(x->place->lanes[0] & y->place->lanes[0]) && !(x->place->lanes[1] & y->place->lanes[1])) return false;
+    if (tree_in_order(f, x, y)) return false;
+    bool any = x->rank == y->rank && !target_of(f, x) && !target_of(f, y) && (x->any != x->place || y->any != y->place);
+    return (!any || meets_again(f, x, y, x->any, y->any)) && meets_again(f, x, y, x->place, y->place);
+}
+
+static bool inside(const TreeFacts *f, const TreeAccess *x, TreePlace *p)
+{
+    const IrBuf *b = &f->k->bufs.v[x->buf];
+    int64_t room = b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes;
+    Domain *d = f->domain;
+    find_ends(f, p);
+    if (!p->lost && !p->whole && p->bytes == NULL && p->size >= 0 && p->begins.lo >= 0 && p->ends.hi <= room) return true;
+    add_up(f, p);
+    Poly zero = poly_const(d, 0), to = poly_add(d, p->start, p->extent);
+    bool known = !p->lost && (!p->whole || x->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
+    known = known && (p->whole || domain_le(d, zero, p->extent)) && (p->begins.lo >= 0 || domain_le(d, zero, p->start));
+    return known && (p->ends.hi <= room || domain_le(d, to, poly_const(d, room)));
 }
 
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
-bool tree_inside(const TreeFacts *f, TreeAccess *x)
+bool tree_inside(const TreeFacts *f, const TreeAccess *x)
 {
-    const IrBuf *b = &f->k->bufs.v[x->buf];
-    const TreePlace *p = &x->place;
-    int64_t room = b->lanes ? 4 * (int64_t)tmem_width(b) : b->bytes;
-    Domain *d = f->domain;
-    find_ends(f, x);
-    if (!x->lost && !x->whole && p->bytes == NULL && p->size >= 0 && x->begins.lo >= 0 && x->ends.hi <= room) return true;
-    add_up(f, x);
-    Poly zero = poly_const(d, 0), to = poly_add(d, x->start, x->extent);
-    bool inside = !x->lost && (!x->whole || x->how == BY_COMMIT); /* what a descriptor leads to lies somewhere from there on */
-    inside = inside && (x->whole || domain_le(d, zero, x->extent)) && (x->begins.lo >= 0 || domain_le(d, zero, x->start));
-    return inside && (x->ends.hi <= room || domain_le(d, to, poly_const(d, room)));
+    if (!x->any->inside) x->any->inside = inside(f, x, x->any);
+    return x->any->inside || inside(f, x, x->place);
 }

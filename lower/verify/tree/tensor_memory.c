@@ -49,7 +49,7 @@ void tree_commits(TreeFacts *f)
 
 /* ---- places ---- */
 
-static void add_lanes(TreeAccess *x, int64_t first, unsigned n, unsigned apart)
+static void add_lanes(TreePlace *x, int64_t first, unsigned n, unsigned apart)
 {
     for (unsigned i = 0; i < n; i++, first += apart) x->lanes[first / LANES] |= UINT64_C(1) << first % LANES;
 }
@@ -73,10 +73,10 @@ static void add_tile(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessH
     x.buf = object->id;
     x.generic = true;
     if (op->agent) f->ring[x.ring].used |= bit(x.agent);
-    if (op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B) add_lanes(&x, at / pitch, TMEM_LANES / 32, 32);
-    else add_lanes(&x, at / pitch, op->op == IR_TC_CP ? b->lanes : op->op == IR_TC_SHIFT ? 32 : f->k->plans.v[plan->id].extent[0], 1);
-    x.lost = !is_multiple(f, along, CELL * (int64_t)use.unit);
-    x.place = (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = CELL * (int64_t)use.columns};
+    x.place = x.any = tree_place(f, rank, (TreePlace){.byte = along, .slot = slot, .pitch = CELL * (int64_t)b->column_pitch, .first = at % pitch, .size = CELL * (int64_t)use.columns});
+    if (op->op == IR_TC_CP && ir_find(op, IRK_SHAPE)->id == IRP_4X256B) add_lanes(x.place, at / pitch, TMEM_LANES / 32, 32);
+    else add_lanes(x.place, at / pitch, op->op == IR_TC_CP ? b->lanes : op->op == IR_TC_SHIFT ? 32 : f->k->plans.v[plan->id].extent[0], 1);
+    x.place->lost = !is_multiple(f, along, CELL * (int64_t)use.unit);
     tree_access_add(f, &x, set);
 }
 
@@ -104,15 +104,15 @@ static void add_source(TreeFacts *f, uint32_t i, uint32_t rank, uint32_t set)
     const IrOp *op = tree_op(f, i);
     TreeAccess x = tree_access(f, i, rank, BY_COMMIT, false);
     if (!tree_slot(f, &x, IRK_SRC)) return;
+    bool whole = false;
     const IrArg *byte = ir_part(op, ir_find(op, IRK_SRC), IRK_OFFSET);
     TmemCp c = tmem_cp(f->k, op);
     const TmemShape *s = tmem_shape(c.shape);
     Interval r = {0, tmem_linear(&c, c.n - 1, s->rows - 1u, s->columns / 4u - 1) + TMEM_CHUNK};
     if (is_multiple(f, byte, c.swizzle ? PATTERN : TMEM_CHUNK)) tmem_reach(&c, 0, &r.lo, &r.hi);
     else if (reach(f, i, rank, &c, byte, &r)) byte = NULL;
-    else x.whole = true; /* somewhere from there on */
-    x.lost = x.whole && !is_multiple(f, byte, TMEM_CHUNK);
-    x.place = (TreePlace){.byte = byte, .first = r.lo, .size = r.hi - r.lo};
+    else whole = true; /* somewhere from there on */
+    x.place = x.any = tree_place(f, rank, (TreePlace){.byte = byte, .first = r.lo, .size = r.hi - r.lo, .whole = whole, .lost = whole && !is_multiple(f, byte, TMEM_CHUNK)});
     tree_access_add(f, &x, set);
 }
 
