@@ -50,10 +50,10 @@ void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a)
             Generation g = generation(&c->p, s, source, b);
             uint8_t *out = outs_of(g);
             for (uint32_t j = 0; j < r->outs.n; j++) {
-                if (out[j] == 0) continue;
+                bool known = true, older = (uint32_t)(OUT_NEW - out[j]) >= c->f.k->rings.v[ring].slots;
+                if (out[j] == 0 || (out[j] != OUT_NEW && !older)) continue;
                 const TreeAccess *x = tree_out(&c->f, r, j);
                 if (x->agent != a || x->how != TO_PEER || destination(&c->f, x)->ring != ring) continue;
-                bool known = true, older = (uint32_t)(OUT_NEW - out[j]) >= info->slots;
                 for (int k = 0; k < KNOWERS; k++) {
                     const uint64_t *u = unknown_of(filled, a, x->rank, k);
                     if ((out[j] == OUT_NEW && has_come(&c->f, x, u, false)) || (older && has_come(&c->f, x, u, true))) set_drop(unknown_of(g, a, x->rank, k), x->over);

@@ -339,7 +339,7 @@ static void publish(Check *c, State *s, const IrOp *op)
     for (uint32_t b = 0; b < c->f.ctas; b++) {
         const uint64_t *known = unknown_of(of, a, b, THE_ONE);
         uint32_t at = counts_at(c, ring, op, b);
-        for (uint32_t t = 0; t < c->f.ctas; t++) {
+        for (uint32_t t = 0; at >> t; t++) {
             if (!(at >> t & 1)) continue;
             arrive(c, ring, g, e, t);
             if (!heard_begin(g, e, a, b, t)) fail(c, TREE_BEGUN, ring, NULL, frees ? "released towards where the generation may not have begun" : "published by who has not heard that the generation has begun");
@@ -530,7 +530,7 @@ static bool walk(Check *c, bool brief)
 {
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const IrRing *r = &c->f.k->rings.v[i];
-        c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots && !c->f.ring[i].sends ? r->lag + 1 : r->slots;
+        c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots ? r->lag + 1 : r->slots;
     }
     c->numbered = 0;
     c->heads = arena_array(c->f.a, State *, c->f.loops.n);

@@ -145,6 +145,7 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = 1 + (rop->id << 8 | ir_find(op, IRK_ELEM)->id);
     x.any = tree_place(f, f->ctas, place(f, op, ir_find(op, key), ir_find(op, IRK_BYTES), size));
+    x.any->target = how == TO_EVENT ? ir_find(op, IRK_RANK) : NULL;
     x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
     for (uint32_t rank = 0; rank < f->ctas; rank++) {
         if (!(f->at[i].may >> rank & 1)) continue;
@@ -183,7 +184,6 @@ static void send(TreeFacts *f, uint32_t first, uint32_t to)
     if (to == f->access.n) return;
     uint32_t from = f->access.v[first].ring;
     TreeRing *dst = &f->ring[f->access.v[to].ring];
-    dst->sends = f->ring[from].sends = true;
     for (uint32_t x = first, y = to; x < to; x++) {
         while (y + 1 < f->access.n && f->access.v[y].rank != f->access.v[x].rank) y++;
         f->access.v[x].to = y;

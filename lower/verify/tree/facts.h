@@ -42,6 +42,7 @@ typedef struct TreeSeen { /* a value there; turn: from 1, when it was found */
 } TreeSeen;
 typedef struct TreePlace { /* of what an op does in a slot: from first + byte + pitch * slot on, so many bytes: size + per * bytes; NULL: 0 */
     const IrArg *byte, *slot, *bytes; /* in tensor memory in each of its lanes, those of slots side by side */
+    const IrArg *target;   /* the number of the CTA to whose slot it goes; NULL: it is that of the slot */
     int64_t first, pitch, size, per;
     uint64_t lanes[2];     /* of tensor memory, a bit each */
     uint32_t rank;         /* in that CTA; ctas: in any */
@@ -98,7 +99,6 @@ typedef struct TreeRing {
     uint32_t messages; /* .. of one that tells: the first of its events */
     uint32_t remote;   /* bits of events at which other CTAs arrive */
     bool has_copies; /* something of it is asynchronous */
-    bool sends;      /* from or to it copies to other CTAs are made from rings */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) announced;      /* .. that announce bytes */
     VEC(uint32_t) access;         /* to it */
@@ -127,6 +127,7 @@ typedef struct TreeOp {
     uint32_t ring;        /* it is done to that one, or to an event of it; from 1 */
     uint32_t loop;        /* it is that one, from 1 */
     uint16_t always, may; /* CTAs: where its guard surely holds, where it may */
+    uint32_t *targets;    /* by CTA, and 1 behind those (tree_targets); 0, NULL: not asked for yet */
     uint8_t event;        /* from 1; of a release `free` */
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
     bool in_lanes;        /* it is `lanes`, or stands inside */

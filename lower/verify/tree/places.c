@@ -101,17 +101,11 @@ typedef struct Pair {
     TreePlace *at[2];
 } Pair;
 
-/* The number of the CTA to whose slot it goes; NULL: it is that of the slot. */
-static const IrArg *target_of(const TreeFacts *f, const TreeAccess *x)
-{
-    return x->how == TO_EVENT ? ir_find(tree_op(f, x->op), IRK_RANK) : NULL;
-}
-
 enum { AXES = 2 };
 
 static int axes_of(const TreeFacts *f, DomAxis axis[AXES], const Pair *p, uint32_t since)
 {
-    const IrArg *to[] = {target_of(f, p->of[0]), target_of(f, p->of[1])};
+    const IrArg *to[] = {p->at[0]->target, p->at[1]->target};
     int n = to[0] || to[1] ? AXES : 1;
     Poly at[2];
     axis[0] = (DomAxis){.quiet = true};
@@ -225,7 +219,7 @@ static bool meets(const TreeFacts *f, const Pair *p)
 static bool meets_again(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y, TreePlace *at, TreePlace *before)
 {
     if (before->beside != at) before->meets = meets(f, &(Pair){{x, y}, {at, before}});
-    before->beside = target_of(f, x) || target_of(f, y) ? NULL : at; /* it is about CTAs, too */
+    before->beside = at->target || before->target ? NULL : at; /* it is about CTAs, too */
     return before->meets;
 }
 
@@ -234,7 +228,7 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     if (x->buf != y->buf || (!x->write && !y->write) || (x->adds && x->adds == y->adds) || is_beyond(x->any, y->any)) return false;
     if (f->k->bufs.v[x->buf].lanes && !(x->place->lanes[0] & y->place->lanes[0]) && !(x->place->lanes[1] & y->place->lanes[1])) return false;
     if (tree_in_order(f, x, y)) return false;
-    bool any = x->rank == y->rank && !target_of(f, x) && !target_of(f, y) && (x->any != x->place || y->any != y->place);
+    bool any = x->rank == y->rank && !x->any->target && !y->any->target && (x->any != x->place || y->any != y->place);
     return (!any || meets_again(f, x, y, x->any, y->any)) && meets_again(f, x, y, x->place, y->place);
 }
 

@@ -38,28 +38,29 @@ bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
     return first;
 }
 
-static bool targets(const TreeFacts *f, const IrArg *to, const IrArg *mask, uint32_t rank, uint32_t *set)
+static bool find_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
 {
+    const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
     int64_t n = 0;
     uint32_t all = f->ctas;
-    if (!tree_number(f, to ? to : mask, rank, &n)) return false;
-    if (to && (n < 0 || n >= all)) return false;
-    if (mask && (n < 0 || n >> all)) return false;
-    *set |= to ? 1u << n : (uint32_t)n;
+    *set = op->op == IR_CLC_NEXT ? (1u << all) - 1 /* an answer for all */ : in_both(f, op) ? 3u << (rank & ~1u) : 1u << rank;
+    if (to == NULL && mask == NULL) return true;
+    *set = 0;
+    if (!tree_number(f, to ? to : mask, rank, &n) || n < 0 || (to ? n >= all : n >> all != 0)) return false;
+    *set = to ? 1u << n : (uint32_t)n;
     return true;
 }
 
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
 {
-    if (f->ctas == 1) {
-        *set = 1;
-        return true;
-    }
-    const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
-    *set = op->op == IR_CLC_NEXT ? (1u << f->ctas) - 1 /* an answer for all */ : in_both(f, op) ? 3u << (rank & ~1u) : 1u << rank;
-    if (to == NULL && mask == NULL) return true;
-    *set = 0;
-    return targets(f, to, mask, rank, set);
+    TreeOp *at = &f->at[op - f->tree->ops.v];
+    *set = 1;
+    if (f->ctas == 1) return true;
+    if (f->asked->turning) return find_targets(f, op, rank, set);
+    if (at->targets == NULL) at->targets = arena_array(f->a, uint32_t, f->ctas);
+    if (at->targets[rank] == 0 && find_targets(f, op, rank, set)) at->targets[rank] = *set | 1u << f->ctas;
+    *set = at->targets[rank] & ~(1u << f->ctas);
+    return at->targets[rank] != 0;
 }
 
 uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank)

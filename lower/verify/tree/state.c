@@ -155,10 +155,11 @@ bool state_meet(States *p, State *s, State *t)
     uint64_t more = 0;
     for (uint32_t i = 0; i < p->f->nrings; i++) {
         const TreeRing *r = &p->f->ring[i];
-        size_t bytes = ring_words(r) * sizeof *s->ring[i]->v;
-        if (s->ring[i] == t->ring[i] || memcmp(s->ring[i]->v, t->ring[i]->v, bytes) == 0) continue;
-        state_own(p, s, i);
-        for (uint32_t b = 0; b < r->slots; b++) more |= generation_meet(generation(p, s, i, b), generation(p, t, i, b));
+        for (uint32_t b = 0; b < r->slots && s->ring[i] != t->ring[i]; b++) {
+            if (memcmp(generation(p, s, i, b).w, generation(p, t, i, b).w, r->size * sizeof(uint64_t)) == 0) continue;
+            state_own(p, s, i);
+            more |= generation_meet(generation(p, s, i, b), generation(p, t, i, b));
+        }
     }
     for (size_t i = 0; i < agent_words(p); i++) {
         more |= t->agents[i] & ~s->agents[i];
