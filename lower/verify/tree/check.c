@@ -399,8 +399,21 @@ static void step(Check *c, State *s, uint32_t i)
 
 static State *block(Check *c, State *s, uint32_t from, uint32_t to);
 
+/* Where each turn begins one generation, the record is what two turns show, but for how old it is. */
+static void guess(Check *c, State *s, uint32_t i)
+{
+    for (uint32_t k = 0; k < c->f.k->rings.n; k++) {
+        const TreeRing *r = &c->f.ring[k];
+        uint32_t at = tree_not_before(r->begun.v, r->begun.n, i);
+        if (c->f.k->rings.v[k].lag < 3 || at == r->begun.n || !tree_surely(&c->f, r->begun.v[at], i + 1) || tree_begins(&c->f, k, r->begun.v[at] + 1, c->f.at[i].end)) continue;
+        state_own(&c->p, s, k);
+        state_guess(&c->p, s, k);
+    }
+}
+
 static State *loop(Check *c, State *s, uint32_t i)
 {
+    uint32_t turns = 0;
     uint32_t end = c->f.at[i].end;
     bool repeat = tree_op(&c->f, i)->op == IR_REPEAT;
     State *outer = c->out, *last = NULL;
@@ -414,6 +427,7 @@ static State *loop(Check *c, State *s, uint32_t i)
         if (last) state_drop(&c->p, last);
         last = once ? state_copy(&c->p, back) : NULL;
         if (!state_meet(&c->p, s, back)) break;
+        if (++turns == 2 && c->brief && *head == NULL) guess(c, s, i);
     }
     c->loops--;
     State *leaves = repeat ? c->out : once ? last : NULL;
@@ -533,6 +547,7 @@ static bool walk(Check *c, bool brief)
         c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots ? r->lag + 1 : r->slots;
     }
     c->numbered = 0;
+    c->brief = brief;
     c->heads = arena_array(c->f.a, State *, c->f.loops.n);
     states_init(&c->p, &c->f);
     State *s = block(c, state_new(&c->p), 0, c->f.tree->ops.n);

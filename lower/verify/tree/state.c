@@ -150,6 +150,21 @@ static uint64_t generation_meet(Generation g, Generation o)
     return more;
 }
 
+void state_guess(States *p, State *s, uint32_t ring)
+{
+    const IrRing *r = &p->f->k->rings.v[ring];
+    Generation last = generation(p, s, ring, 0), before = generation(p, s, ring, 1);
+    for (uint32_t b = 2; b < r->lag; b++) {
+        Generation g = generation(p, s, ring, b);
+        generation_meet(g, before);
+        for (uint32_t j = 0; j < g.r->outs.n; j++) {
+            uint8_t out = outs_of(before)[j];
+            int older = out - (int)(b - 1) * (outs_of(last)[j] - out);
+            if (outs_of(g)[j] == out && older < out && out) outs_of(g)[j] = (uint8_t)(older < OUT_OLD ? OUT_OLD : older);
+        }
+    }
+}
+
 bool state_meet(States *p, State *s, State *t)
 {
     uint64_t more = 0;

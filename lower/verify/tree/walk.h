@@ -10,6 +10,7 @@ typedef struct Check {
     States p;
     TreeFault *fault;
     bool failed;
+    bool brief;
     uint32_t without;
     Set left;      /* by CTA, by who knows: at hand */
     Set fresh, own; /* accesses of the op at hand; .. known to be over by the one thread that did them */
