@@ -209,10 +209,10 @@ static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
 {
     const TreeRing *r = g.r;
     uint32_t a = op->agent - 1u;
-    bool one = tree_by_one(&c->f, op);
+    bool one = tree_by_one(&c->f, op), all = r->across || r->remote || r->paired; /* else nobody asks for those of another CTA */
     for (int k = 0; k < (one ? ALL_THREADS : knowers_of(r, a)); k++) {
         Set u = unknown_of(g, a, t, k);
-        for (uint32_t fact = FACTS; fact < passed_bit(r, 0); fact++)
+        for (uint32_t fact = FACTS + (all ? 0 : t); fact < passed_bit(r, 0); fact += all ? 1 : r->ctas)
             if (lacks(g, left_of(c, g, t, k), needs_of(r, fact))) set_drop(u, fact);
         if (c->f.at[c->at].always >> t & 1) set_drop(u, begun_bit(r, t));
         if (one || k == ALL_THREADS) set_drop(u, passed_bit(r, t));

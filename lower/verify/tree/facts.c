@@ -118,6 +118,7 @@ void tree_access_add(TreeFacts *f, TreeAccess *x, uint32_t set)
     if (is_copy(x) && !x->generic) f->ring[x->ring].has_copies = true;
     for (uint32_t at = 0; at < f->ctas; at++) {
         x->at = (uint8_t)at;
+        f->ring[x->ring].across |= set >> at & 1 && at != x->rank;
         if (set >> at & 1) vec_push(f->a, &f->access, *x);
     }
 }

@@ -99,6 +99,7 @@ typedef struct TreeRing {
     uint32_t messages; /* .. of one that tells: the first of its events */
     uint32_t remote;   /* bits of events at which other CTAs arrive */
     bool has_copies; /* something of it is asynchronous */
+    bool across;     /* CTAs touch each other's slots */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) announced;      /* .. that announce bytes */
     VEC(uint32_t) access;         /* to it */
