@@ -1,66 +1,60 @@
 /* What agents wait for, each for itself: groups, their threads, fences, and that those to whom they copy have told them. */
 #include "lower/verify/tree/walk.h"
 
-/* ---- sources of copies to other CTAs ---- */
+typedef struct Out { /* an asynchronous read of a ring that may not be over */
+    Generation g;
+    uint32_t back, i; /* generation n - back; the next of its outs */
+    const TreeAccess *x;
+    uint8_t *age;
+} Out;
 
-static const TreeAccess *destination(const TreeFacts *f, const TreeAccess *source)
+static bool next_out(const Check *c, const State *s, uint32_t ring, Out *o) /* zeroed: the first */
 {
-    return &f->access.v[source->to];
+    const TreeRing *r = &c->f.ring[ring];
+    for (; o->back < r->slots; o->back++, o->i = 0) {
+        o->g = generation(&c->p, s, ring, o->back);
+        while (o->i < r->outs.n) {
+            o->age = &outs_of(o->g)[o->i++];
+            if (*o->age == 0) continue;
+            o->x = tree_out(&c->f, r, o->i - 1);
+            return true;
+        }
+    }
+    return false;
 }
+
+/* ---- sources of copies to other CTAs ---- */
 
 /* Is it known, by that set, that what a copy reads has come where it goes, or what came before? */
 static bool has_come(const TreeFacts *f, const TreeAccess *source, const uint64_t *unknown, bool before)
 {
     bool all = true;
     const TreeAccess *end = f->access.v + f->access.n;
-    for (const TreeAccess *to = destination(f, source); to < end && to->op == source->op && to->rank == source->rank; to++) all = all && !set_has(unknown, before ? free_bit(to->at) : to->over);
+    for (const TreeAccess *to = f->access.v + source->to; to < end && to->op == source->op && to->rank == source->rank; to++) all = all && !set_has(unknown, before ? free_bit(to->at) : to->over);
     return all;
 }
 
-/* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
-void walk_sources_older(Check *c, State *s, uint32_t ring)
-{
-    const TreeRing *info = &c->f.ring[ring];
-    for (uint32_t i = 0; i < info->sources.n; i++) {
-        uint32_t source = info->sources.v[i];
-        const TreeRing *r = &c->f.ring[source];
-        state_own(&c->p, s, source);
-        for (uint32_t b = 0; b < r->slots; b++) {
-            uint8_t *out = outs_of(generation(&c->p, s, source, b));
-            for (uint32_t j = 0; j < r->outs.n; j++) {
-                if (out[j] <= OUT_OLD) continue;
-                const TreeAccess *x = tree_out(&c->f, r, j);
-                if (x->how == TO_PEER && destination(&c->f, x)->ring == ring) out[j]--;
-            }
-        }
-    }
-}
-
 /* The agent may have heard from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or that
- * its copy to n has. */
-void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a)
+ * its copy to n has. Where one begins, copies to earlier ones are so much older. */
+void walk_sources(Check *c, State *s, uint32_t ring, uint32_t a, bool begins)
 {
     const TreeRing *info = &c->f.ring[ring];
     for (uint32_t i = 0; i < info->sources.n; i++) {
         uint32_t source = info->sources.v[i];
-        const TreeRing *r = &c->f.ring[source];
         Generation filled = generation(&c->p, s, ring, 0);
         state_own(&c->p, s, source);
-        for (uint32_t b = 0; b < r->slots; b++) {
-            Generation g = generation(&c->p, s, source, b);
-            uint8_t *out = outs_of(g);
-            for (uint32_t j = 0; j < r->outs.n; j++) {
-                bool known = true, older = (uint32_t)(OUT_NEW - out[j]) >= c->f.k->rings.v[ring].slots;
-                if (out[j] == 0 || (out[j] != OUT_NEW && !older)) continue;
-                const TreeAccess *x = tree_out(&c->f, r, j);
-                if (x->agent != a || x->how != TO_PEER || destination(&c->f, x)->ring != ring) continue;
-                for (int k = 0; k < KNOWERS; k++) {
-                    const uint64_t *u = unknown_of(filled, a, x->rank, k);
-                    if ((out[j] == OUT_NEW && has_come(&c->f, x, u, false)) || (older && has_come(&c->f, x, u, true))) set_drop(unknown_of(g, a, x->rank, k), x->over);
-                    known = known && !set_has(unknown_of(g, a, x->rank, k), x->over);
-                }
-                if (known) out[j] = 0;
+        for (Out o = {.i = 0}; next_out(c, s, source, &o);) {
+            const TreeAccess *x = o.x;
+            if (x->how != TO_PEER || c->f.access.v[x->to].ring != ring) continue;
+            if (begins && *o.age > OUT_OLD) --*o.age;
+            bool known = true, older = (uint32_t)(OUT_NEW - *o.age) >= c->f.k->rings.v[ring].slots;
+            if (x->agent != a || (*o.age != OUT_NEW && !older)) continue;
+            for (int k = 0; k < KNOWERS; k++) {
+                const uint64_t *u = unknown_of(filled, a, x->rank, k);
+                if ((*o.age == OUT_NEW && has_come(&c->f, x, u, false)) || (older && has_come(&c->f, x, u, true))) set_drop(unknown_of(o.g, a, x->rank, k), x->over);
+                known = known && !set_has(unknown_of(o.g, a, x->rank, k), x->over);
             }
+            if (known) *o.age = 0;
         }
         touch(c, s, a, source);
     }
@@ -85,22 +79,17 @@ void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool 
 {
     Set rings = rings_of(&c->p, s, a, OUT);
     for (uint32_t i = 0; (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
-        const TreeRing *r = &c->f.ring[i];
         bool left = false;
         state_own(&c->p, s, i);
-        for (uint32_t b = 0; b < r->slots; b++) {
-            Generation g = generation(&c->p, s, i, b);
-            uint8_t *out = outs_of(g);
-            for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = tree_out(&c->f, r, j);
-                if (out[j] && is_its(x, a, how, one) && OUT_NEW - out[j] >= age) {
-                    bool thread = x->one || alone(c, a);
-                    for (uint32_t t = 0; t < r->ctas && thread; t++)
-                        if (how == BY_COMMIT ? c->f.committer[t] == x->rank + 1 : t == x->rank) know_over(c, g, x, t, how == BY_COMMIT && !one);
-                    out[j] = thread ? 0 : OUT_WAITED; /* each thread knows it of its own: until they come together */
-                }
-                left |= out[j] && x->agent == a;
+        for (Out o = {.i = 0}; next_out(c, s, i, &o);) {
+            const TreeAccess *x = o.x;
+            if (is_its(x, a, how, one) && OUT_NEW - *o.age >= age) {
+                bool thread = x->one || alone(c, a);
+                for (uint32_t t = 0; t < c->f.ctas && thread; t++)
+                    if (how == BY_COMMIT ? c->f.committer[t] == x->rank + 1 : t == x->rank) know_over(c, o.g, x, t, how == BY_COMMIT && !one);
+                *o.age = thread ? 0 : OUT_WAITED; /* each thread knows it of its own: until they come together */
             }
+            left |= *o.age && x->agent == a;
         }
         touch(c, s, a, i);
         if (!left) set_drop(rings, i);
@@ -111,15 +100,9 @@ void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
 {
     Set rings = rings_of(&c->p, s, a, OUT);
     for (uint32_t i = 0; (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
-        const TreeRing *r = &c->f.ring[i];
         state_own(&c->p, s, i);
-        for (uint32_t b = 0; b < r->slots; b++) {
-            uint8_t *out = outs_of(generation(&c->p, s, i, b));
-            for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = tree_out(&c->f, r, j);
-                if (out[j] > OUT_OLD && is_its(x, a, how, one) && c->f.at[c->at].always >> x->rank & 1) out[j]--;
-            }
-        }
+        for (Out o = {.i = 0}; next_out(c, s, i, &o);)
+            if (*o.age > OUT_OLD && is_its(o.x, a, how, one) && c->f.at[c->at].always >> o.x->rank & 1) --*o.age;
     }
 }
 
@@ -130,15 +113,13 @@ void walk_together(Check *c, State *s, uint32_t a)
     for (uint32_t i = 0; (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
         const TreeRing *r = &c->f.ring[i];
         state_own(&c->p, s, i);
+        for (Out o = {.i = 0}; next_out(c, s, i, &o);) {
+            if (o.x->agent != a || *o.age != OUT_WAITED) continue;
+            set_drop(unknown_of(o.g, a, o.x->rank, THE_ONE), o.x->over);
+            *o.age = 0;
+        }
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, i, b);
-            uint8_t *out = outs_of(g);
-            for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = tree_out(&c->f, r, j);
-                if (x->agent != a || out[j] != OUT_WAITED) continue;
-                set_drop(unknown_of(g, a, x->rank, THE_ONE), x->over);
-                out[j] = 0;
-            }
             for (uint32_t t = 0; t < r->ctas; t++) {
                 Set one = unknown_of(g, a, t, THE_ONE), all = unknown_of(g, a, t, ALL_THREADS);
                 const uint64_t *own = r->own + (a * r->ctas + t) * r->words;

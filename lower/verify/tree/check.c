@@ -241,8 +241,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     if (later == r->ctas) marks(g)->apart = bit(a);
     for (uint32_t t = 0; t < r->ctas; t++) know(c, g, op, t);
     touch(c, s, a, ring);
-    walk_sources_older(c, s, ring);
-    walk_sources_over(c, s, ring, a);
+    walk_sources(c, s, ring, a, true);
 }
 
 /* What an agent hears by the event there: from those that arrive, and from those whose bytes surely come. */
@@ -282,7 +281,7 @@ static void await(Check *c, State *s, const IrOp *op)
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
     touch(c, s, a, ring);
     if (g.r->tells) walk_hear(c, s, ring, e, a, one);
-    walk_sources_over(c, s, ring, a);
+    walk_sources(c, s, ring, a, false);
 }
 
 /* One more of so many at a CTA. */

@@ -97,7 +97,6 @@ static bool any_division_by_zero(TreeFacts *f, const IrRole *body)
 
 bool tree_ends(TreeFacts *f, const IrOp **where)
 {
-    if (!f->has[IR_DIV] && !f->has[IR_MOD]) return true;
     if (!any_division_by_zero(f, &f->k->init) && !any_division_by_zero(f, f->tree)) return true;
     Tainted t = spread(f, divides_by_zero);
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {

@@ -162,7 +162,6 @@ static bool ends(const TreeFacts *f, uint32_t at)
 bool tree_draws(const TreeFacts *f, const IrOp **where)
 {
     uint32_t drawn = 0;
-    if (!f->has[IR_HAND] && !f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_REPEAT]) return true;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = *where = tree_op(f, i);
         if (!draws(op) && op->op != IR_REPEAT && op->op != IR_HAND) continue;

@@ -17,7 +17,6 @@ void tree_wrong(TreeFacts *f, uint32_t op, const char *what)
 
 static void index_value(TreeFacts *f, const IrOp *op, uint32_t *defined, uint32_t i)
 {
-    f->has[op->op] = true;
     if (op->dst) defined[op->dst - 1] = i + 1;
     if (op->op == IR_VAR || op->op == IR_SET) vec_push(f->a, &f->sets[ir_find(op, IRK_VAR)->id], ir_find(op, IRK_A));
 }

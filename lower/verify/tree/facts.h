@@ -165,7 +165,6 @@ typedef struct TreeFacts {
     const IrOp *ops; /* of it */
     uint32_t values; /* of it and of init: those of the roles are behind them */
     uint32_t ctas; /* of a cluster */
-    bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
     VEC(TreeLoop) loops;

@@ -47,13 +47,6 @@ static void check_owner(TreeFacts *f, uint32_t i)
     at->in_lanes |= around->in_lanes;
 }
 
-/* What counts for all threads one does; but in lanes, which go round on their own. */
-static void check_copies(TreeFacts *f, uint32_t i)
-{
-    const IrOp *op = tree_op(f, i);
-    if (!f->at[i].in_lanes && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !tree_by_one(f, op)) tree_wrong(f, i, "copied by every thread");
-}
-
 /* All threads of the agent come there, and nobody else. */
 static void check_sync(TreeFacts *f, uint32_t i)
 {
@@ -67,22 +60,17 @@ static void check_sync(TreeFacts *f, uint32_t i)
     else if (id >= 0) f->sync[id] = op->agent;
 }
 
-/* No guard keeps an agent from what it counts on. */
-static void check_guard(TreeFacts *f, uint32_t i)
+/* No guard keeps an agent from what it counts on. What counts for all threads one does; but in lanes, which go round on their own. */
+void tree_form(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     uint8_t group = ir_op_info(op->op)->group;
     bool always = op->op == IR_AWAIT || op->op == IR_DONE || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC || op->op == IR_TC_FENCE;
-    if (always && op->guard.pred) tree_wrong(f, i, "a guard on what is done on every path");
-}
-
-void tree_form(TreeFacts *f, uint32_t i)
-{
     check_owner(f, i);
     if (f->at[i].next != i) return;
-    check_copies(f, i);
+    if (!f->at[i].in_lanes && group == IRG_COPY && ir_find(op, IRK_BAR) && !tree_by_one(f, op)) tree_wrong(f, i, "copied by every thread");
     check_buffers(f, i);
     check_cell(f, i);
     check_sync(f, i);
-    check_guard(f, i);
+    if (always && op->guard.pred) tree_wrong(f, i, "a guard on what is done on every path");
 }

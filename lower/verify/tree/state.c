@@ -25,6 +25,8 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
     for (Set u = g.w + MARKS; u < unheard_of(g, 0, 0); u += r->words)
         for (uint32_t b = FACTS; b < passed_bit(r, r->ctas); b++) set_add(u, b);
+    for (uint32_t i = 0; i < agents * r->ctas * KNOWERS && r->tensor; i++) /* all threads of a CTA know of its tensor memory: they have its address */
+        if (r->used & bit(i / KNOWERS / r->ctas)) set_drop(unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS)), free_bit(i / KNOWERS % r->ctas));
     memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
     for (uint32_t i = 0; i < r->senders.n; i++) set_add(part_of(g, i), SILENT);
     for (uint32_t e = 0; e <= r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
@@ -74,16 +76,6 @@ static State *state_alloc(States *p)
     return s;
 }
 
-/* All threads of a CTA know of its tensor memory: they have its address. */
-static void allocated(States *p, State *s, uint32_t ring)
-{
-    Generation g = generation(p, s, ring, 0);
-    state_begin(p, s, ring);
-    for (uint32_t a = 0; a < p->f->k->roles.n; a++)
-        for (uint32_t t = 0; t < g.r->ctas && g.r->used & bit(a); t++)
-            for (int k = 0; k < knowers_of(g.r, a); k++) set_drop(unknown_of(g, a, t, k), free_bit(t));
-}
-
 State *state_new(States *p)
 {
     State *s = state_alloc(p);
@@ -91,7 +83,7 @@ State *state_new(States *p)
         s->ring[i] = ring_alloc(p, i);
         memset(s->ring[i]->v, 0, ring_words(&p->f->ring[i]) * sizeof *s->ring[i]->v);
         marks(generation(p, s, i, 0))->never = true;
-        if (p->f->ring[i].tensor) allocated(p, s, i);
+        if (p->f->ring[i].tensor) state_begin(p, s, i);
     }
     return s;
 }

@@ -41,7 +41,6 @@ void walk_fence(Check *c, State *s, uint32_t a, bool one, bool tensor, uint32_t 
 void walk_untold(Check *c, State *s, uint32_t ring); /* a generation begins */
 void walk_tell(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, uint32_t from, uint32_t to);
 void walk_hear(Check *c, State *s, uint32_t ring, uint32_t e, uint32_t a, bool one);
-void walk_sources_older(Check *c, State *s, uint32_t ring);
-void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a);
+void walk_sources(Check *c, State *s, uint32_t ring, uint32_t a, bool begins);
 
 #endif
