@@ -149,9 +149,9 @@ void walk_fence(Check *c, State *s, uint32_t a, bool one, bool tensor, uint32_t 
             for (uint32_t t = 0; t < r->ctas * KNOWERS; t++) {
                 Set u = unknown_of(generation(&c->p, s, i, b), a, t / KNOWERS, t % KNOWERS);
                 bool knows = t % KNOWERS == THE_ONE || !one || alone(c, a);
-                const uint64_t *own = r->own_fences[one] + (a * r->ctas + t / KNOWERS) * r->words, *slot = tensor ? r->fences : needs_of(r, free_bit(t / KNOWERS));
+                const uint64_t *own = r->own + (a * r->ctas + t / KNOWERS) * r->words, *slot = tensor ? r->fences : needs_of(r, free_bit(t / KNOWERS));
                 for (uint32_t w = 0; w < r->words; w++) {
-                    uint64_t behind = slot[w] & (own[w] | (knows ? ~(u[w] << 1) : 0));
+                    uint64_t did = tensor ? 0 : own[w] << 1 & (one ? r->by_one[w] : ~UINT64_C(0)), behind = slot[w] & (did | (knows ? ~(u[w] << 1) : 0));
                     if (space != IRS_CLUSTER) behind &= ~r->far_fences[w]; /* written by other CTAs */
                     u[w] &= ~(behind & r->fences[w]);
                     left |= u[w] & r->fences[w];

@@ -57,26 +57,13 @@ static uint32_t counts_at(Check *c, uint32_t ring, const IrOp *op, uint32_t s)
 
 /* ---- accesses ---- */
 
-/* All that x may meet, by where it is and what it does. */
-static Set meets(const TreeFacts *f, const TreeRing *r, const TreeAccess *x)
-{
-    uint64_t **set = &f->meets[x - f->access.v];
-    bool fences = r->tensor || (is_copy(x) && !x->generic);
-    if (*set) return *set;
-    *set = arena_array(f->a, uint64_t, r->words);
-    for (uint32_t w = 0; w < r->words; w++)
-        (*set)[w] = needs_of(r, free_bit(x->at))[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
-    return *set;
-}
-
 /* Of what is not known, and of what the op at hand has done itself, nothing may meet x. */
 static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknown)
 {
     const TreeRing *r = g.r;
-    Set may = meets(&c->f, r, x);
     if (set_has(unknown, free_bit(x->at))) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
     for (uint32_t w = 0; w < r->words; w++) {
-        uint64_t bits = (unknown[w] | c->fresh[w]) & may[w], apart = 0;
+        uint64_t bits = (unknown[w] | c->fresh[w]) & x->meets[w], apart = 0;
         while (bits && !c->failed) {
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
             const TreeAccess *y = tree_access_of(&c->f, r, at);
@@ -85,7 +72,7 @@ static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknow
             else if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
             else fail(c, TREE_BESIDE, x->ring, y, "touched beside an access that may be under way");
         }
-        may[w] &= ~apart;
+        x->meets[w] &= ~apart;
     }
 }
 

@@ -351,24 +351,6 @@ static void pairs(TreeFacts *f)
     }
 }
 
-/* Bits of what a ring's records know. */
-static void number_bits(TreeFacts *f, uint32_t ring)
-{
-    TreeRing *r = &f->ring[ring];
-    r->ctas = f->ctas;
-    for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
-    r->hears = r->nevents + 1 + (r->paired ? f->messages : 0);
-    r->bits = passed_bit(r, r->ctas);
-    tree_numbers(f, r);
-    r->words = (r->bits + WORD - 1) / WORD;
-    if (r->words > f->words) f->words = r->words;
-}
-
-static uint64_t *sets(TreeFacts *f, const TreeRing *r, uint32_t n)
-{
-    return arena_array(f->a, uint64_t, (size_t)n * r->words);
-}
-
 static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
 {
     uint32_t i = 0;
@@ -385,7 +367,6 @@ static void add_to_sets(TreeRing *r, const TreeAccess *x)
 {
     uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
     uint64_t *needs = needs_of(r, x->event > r->nevents ? begun_bit(r, x->at) : x->how == OF_EVENT ? open_bit(r, x->event - 1, x->at) : free_bit(x->at));
-    bool alike = x->how != TO_EVENT && !r->tensor; /* threads that fence do so for what they did themselves */
     set_add(needs, over);
     if (x->write) set_add(r->writes, over);
     if (is_copy(x) && x->how != TO_PEER && x->how != BY_LANES) set_add(r->copies, over);
@@ -395,22 +376,24 @@ static void add_to_sets(TreeRing *r, const TreeAccess *x)
     set_add(needs, fence), set_add(r->fences, fence);
     if (x->write) set_add(r->writes, fence);
     if (x->how == TO_EVENT) set_add(r->far_fences, fence);
-    if (alike) set_add(r->own_fences[0] + by, fence);
-    if (alike && x->one) set_add(r->own_fences[1] + by, fence);
+    if (x->one) set_add(r->by_one, fence);
 }
 
 /* What of its accesses is asked for as sets. */
 static void lay_out(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
-    number_bits(f, ring);
-    uint32_t all = f->k->roles.n * f->ctas, facts = begun_bit(r, f->ctas);
-    uint32_t *out = arena_array(f->a, uint32_t, r->bits);
-    uint64_t *at = sets(f, r, 5 + facts + 3 * all + (r->nevents + 1) * f->ctas);
-    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->lasting,
-                         &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
-    uint32_t n[] = {1, 1, 1, 1, 1, facts, all, all, all, 0};
-    for (size_t i = 0; i < sizeof n / sizeof *n; at += n[i++] * r->words) *each[i] = at;
+    r->ctas = f->ctas;
+    for (uint32_t a = 0; a < f->k->roles.n; a++) r->alone |= f->k->roles.v[a].elect ? bit(a) : 0;
+    r->hears = r->nevents + 1 + (r->paired ? f->messages : 0);
+    r->bits = passed_bit(r, r->ctas);
+    tree_numbers(f, r);
+    r->words = (r->bits + WORD - 1) / WORD;
+    if (r->words > f->words) f->words = r->words;
+    uint32_t all = f->k->roles.n * f->ctas, facts = begun_bit(r, f->ctas), *out = arena_array(f->a, uint32_t, r->bits);
+    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->by_one, &r->copies, &r->lasting, &r->needs, &r->own, &r->bound};
+    uint32_t n[] = {1, 1, 1, 1, 1, 1, facts, all, (r->nevents + 1) * f->ctas};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) *each[i] = arena_array(f->a, uint64_t, n[i] * r->words);
     memset(r->lasting, UINT8_MAX, r->words * sizeof *r->lasting);
     for (uint32_t fact = FACTS; fact < facts; fact++) set_drop(r->lasting, fact);
     for (uint32_t i = 0; i < r->access.n; i++) {
@@ -423,6 +406,13 @@ static void lay_out(TreeFacts *f, uint32_t ring)
             out[x->over] = r->outs.n;
         }
         x->out = out[x->over];
+    }
+    for (uint32_t i = 0; i < r->access.n; i++) {
+        TreeAccess *x = &f->access.v[r->access.v[i]];
+        bool fences = r->tensor || (is_copy(x) && !x->generic);
+        if (has_bytes(x)) x->meets = arena_array(f->a, uint64_t, r->words);
+        for (uint32_t w = 0; w < r->words && has_bytes(x); w++)
+            x->meets[w] = needs_of(r, free_bit(x->at))[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
     }
     state_lay_out(f->a, r, f->k->roles.n);
 }
@@ -458,7 +448,6 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong) return false;
     f->at[f->tree->ops.n].first = f->access.n;
     for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
-    f->meets = arena_array(a, uint64_t *, f->access.n);
     for (uint32_t r = 0; r < f->nrings; r++) lay_out(f, r);
     return true;
 }

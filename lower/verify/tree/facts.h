@@ -61,6 +61,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint8_t rank, at; /* CTAs: whose agent it is, whose slot */
     uint8_t how;
     uint32_t out;    /* among those of the ring that are waited for, from 1 */
+    uint64_t *meets; /* a set of what it may meet, less what was found not to */
     uint32_t over;   /* in sets of what is not known (state.h): that it is over; generic: the bit behind, that what it wrote is visible */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
@@ -112,7 +113,8 @@ typedef struct TreeRing {
     uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
     uint64_t *needs;                        /* by fact (needs_of) */
     uint64_t *lasting;                      /* all but facts that are asked for of the generation at hand alone */
-    uint64_t *own, *own_fences[2];          /* by agent and CTA: what its threads did synchronously; fences of what they wrote, or its elected thread alone */
+    uint64_t *own;                          /* by agent and CTA: what its threads did synchronously */
+    uint64_t *by_one;                       /* what elected threads did, visible or not */
     uint64_t *bound;                        /* by event and CTA: completes with the event there */
     /* a generation's record, in words: state.h; from at_bytes on it is made of bytes */
     uint32_t slots, words, ctas;
@@ -175,7 +177,6 @@ typedef struct TreeFacts {
     uint32_t messages;   /* events of rings that tell of others */
     uint8_t committer[TREE_RANKS]; /* by CTA at which commits of the tensor core arrive: the one whose they are, from 1 */
     uint32_t words;   /* of a ring's set, at most */
-    uint64_t **meets; /* by access: a set of what it may meet, less what was found not to; NULL: not asked for yet */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
     TreeSets *sets;   /* by variable */
