@@ -509,10 +509,9 @@ static void at_end(Check *c, State *s)
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, i, b);
             Set left = c->left;
-            for (uint32_t a = 0; a < c->f.k->roles.n; a++)
-                if (marks(g)->missed[a]) fail(c, TREE_PHASES, i, NULL, "an event is left out at the end by who awaits it");
             memcpy(left, r->copies, r->words * sizeof *left);
             for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
+                if (marks(g)->missed[a]) fail(c, TREE_PHASES, i, NULL, "an event is left out at the end by who awaits it");
                 for (uint32_t t = 0; t < r->ctas && r->used & bit(a); t++)
                     for (int k = 0; k < knowers_of(r, a); k++) meet(g, left, unknown_of(g, a, t, k));
             }

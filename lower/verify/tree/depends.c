@@ -175,26 +175,17 @@ bool tree_same(const TreeFacts *f, IrVal v)
     return f->unlike && !f->unlike[v - 1];
 }
 
-static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none */
-{
-    if (arg->kind == IRA_RING || arg->kind == IRA_TURN) return arg->id + 1;
-    return arg->kind == IRA_BAR ? f->k->bars.v[arg->id].ring : 0;
-}
-
 bool tree_alike(TreeFacts *f, const IrOp **where)
 {
+    uint32_t first = f->tree->ops.n;
     if (f->ctas == 1) return true;
     Tainted t = spread(f, differs);
     f->unlike = t.value;
-    bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
-    for (uint32_t i = 0; i < f->tree->ops.n; i++)
-        for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(f, tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
-    across[0] = false;
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        *where = tree_op(f, i);
-        bool reaches = false;
-        for (uint32_t k = 0; k < (*where)->nargs; k++) reaches |= across[ring_of(f, &(*where)->args[k])];
-        if (reaches && f->at[i].around && t.block[f->at[i].around - 1]) return false;
-    }
-    return true;
+    for (uint32_t r = 0; r < f->nrings; r++)
+        for (uint32_t k = 0; k < f->ring[r].ops.n && f->ring[r].reached; k++) {
+            uint32_t i = f->ring[r].ops.v[k];
+            if (i < first && f->at[i].around && t.block[f->at[i].around - 1]) first = i;
+        }
+    *where = &f->tree->ops.v[first];
+    return first == f->tree->ops.n;
 }

@@ -43,7 +43,7 @@ static void index_ops(TreeFacts *f)
             open = f->at[i].around;
         }
         if (op->op == IR_LOOP || op->op == IR_REPEAT) {
-            vec_push(f->a, &f->loops, (TreeLoop){0});
+            vec_push(f->a, &f->loops, INT64_MIN);
             f->at[i].loop = f->loops.n;
         }
         if (ir_opens_block(op->op)) open = i + 1;
@@ -257,6 +257,7 @@ static void name_ring(TreeFacts *f, uint32_t i, uint32_t ring)
     TreeRing *r = &f->ring[ring];
     if (r->ops.n && r->ops.v[r->ops.n - 1] == i) return;
     vec_push(f->a, &r->ops, i);
+    r->reached |= tree_reaches_others(f, tree_op(f, i));
     if (tree_op(f, i)->op == IR_ACQUIRE) vec_push(f->a, &r->begun, i);
 }
 

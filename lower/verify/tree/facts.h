@@ -100,7 +100,8 @@ typedef struct TreeRing {
     uint32_t messages; /* .. of one that tells: the first of its events */
     uint32_t remote;   /* bits of events at which other CTAs arrive */
     bool has_copies; /* something of it is asynchronous */
-    bool across;     /* CTAs touch each other's slots */
+    bool across;     /* CTAs touch each other's slots .. */
+    bool reached;    /* .. or an op that names it reaches others */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) announced;      /* .. that announce bytes */
     VEC(uint32_t) access;         /* to it */
@@ -135,10 +136,6 @@ typedef struct TreeOp {
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
     bool in_lanes;        /* it is `lanes`, or stands inside */
 } TreeOp;
-typedef struct TreeLoop {
-    bool turning; /* its index is looked at, and is .. */
-    int64_t turn;
-} TreeLoop;
 
 typedef struct TreeValues {
     TreeView at;
@@ -169,7 +166,7 @@ typedef struct TreeFacts {
     uint32_t ctas; /* of a cluster */
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
-    VEC(TreeLoop) loops;
+    VEC(int64_t) loops; /* the index that is looked at (tree_turns); INT64_MIN: none */
     TreeMap *map;        /* by map */
     uint32_t nrings;     /* of the kernel; behind them a ring for each tile of tensor memory */
     TreeRing *ring;
@@ -258,7 +255,7 @@ bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *
 bool tree_frees(const TreeFacts *f); /* it is freed behind all that is done there */
 
 /* ---- values.c: in the CTA of that rank; rank `ctas`: in any ---- */
-typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
+typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
 Interval tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);

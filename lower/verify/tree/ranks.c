@@ -26,14 +26,14 @@ bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
     f->asked->turning = true;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around) {
         if (!may_turn(f, b - 1)) continue;
-        TreeLoop *l = &f->loops.v[f->at[b - 1].loop - 1];
+        int64_t *l = &f->loops.v[f->at[b - 1].loop - 1];
         int64_t from = ir_find(tree_op(f, b - 1), IRK_A)->imm;
-        bool goes_on = !first && l->turn + 1 < from + tree_trips(tree_op(f, b - 1));
-        *l = (TreeLoop){true, goes_on ? l->turn + 1 : from};
+        bool goes_on = !first && *l + 1 < from + tree_trips(tree_op(f, b - 1));
+        *l = goes_on ? *l + 1 : from;
         if (goes_on) return true;
     }
     for (uint32_t b = f->at[at].around; b && !first; b = f->at[b - 1].around)
-        if (f->at[b - 1].loop) f->loops.v[f->at[b - 1].loop - 1].turning = false;
+        if (f->at[b - 1].loop) f->loops.v[f->at[b - 1].loop - 1] = INT64_MIN;
     f->asked->turning = first;
     return first;
 }

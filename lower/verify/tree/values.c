@@ -138,8 +138,8 @@ static TreeSeen picked(Domain *d, TreeSeen when, TreeSeen x, TreeSeen y, TreeLoo
 static TreeSeen of_index(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
 {
     Domain *d = f->domain;
-    const TreeLoop *l = op->op == IR_LOOP ? &f->loops.v[f->at[f->defined[op->dst - 1] - 1].loop - 1] : NULL;
-    if (l && l->turning && f->asked->turning) return (TreeSeen){.is = poly_const(d, l->turn), .range = interval_at(l->turn)};
+    const int64_t *l = op->op == IR_LOOP ? &f->loops.v[f->at[f->defined[op->dst - 1] - 1].loop - 1] : NULL;
+    if (l && *l != INT64_MIN && f->asked->turning) return (TreeSeen){.is = poly_const(d, *l), .range = interval_at(*l)};
     const IrArg none = {.kind = IRA_IMM}, n = {.kind = IRA_IMM, .imm = l ? 0 : ir_find(op, IRK_N)->imm};
     const TreeSeen from = operand(f, w, l ? ir_find(op, IRK_A) : &none, depth), to = operand(f, w, l ? ir_find(op, IRK_B) : &n, depth);
     Interval last = interval_add(to.range, interval_at(-1)); /* of one without turns any number is right */
