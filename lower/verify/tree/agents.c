@@ -68,13 +68,6 @@ static bool is_its(const TreeAccess *x, uint32_t a, AccessHow how, bool one)
     return x->agent == a && x->how == how && (x->one || !one || how == BY_COMMIT);
 }
 
-/* all: each of its threads has waited. */
-static void know_over(Check *c, Generation g, const TreeAccess *x, uint32_t cta, bool all)
-{
-    set_drop(unknown_of(g, x->agent, cta, THE_ONE), x->over);
-    if (all || alone(c, x->agent)) set_drop(unknown_of(g, x->agent, cta, ALL_THREADS), x->over);
-}
-
 void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool one)
 {
     Set rings = rings_of(&c->p, s, a, OUT);
@@ -85,8 +78,11 @@ void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool 
             const TreeAccess *x = o.x;
             if (is_its(x, a, how, one) && OUT_NEW - *o.age >= age) {
                 bool thread = x->one || alone(c, a);
-                for (uint32_t t = 0; t < c->f.ctas && thread; t++)
-                    if (how == BY_COMMIT ? c->f.committer[t] == x->rank + 1 : t == x->rank) know_over(c, o.g, x, t, how == BY_COMMIT && !one);
+                for (uint32_t t = 0; t < c->f.ctas && thread; t++) {
+                    if (how == BY_COMMIT ? c->f.committer[t] != x->rank + 1 : t != x->rank) continue;
+                    set_drop(unknown_of(o.g, a, t, THE_ONE), x->over);
+                    if (how == BY_COMMIT && !one) set_drop(unknown_of(o.g, a, t, ALL_THREADS), x->over);
+                }
                 *o.age = thread ? 0 : OUT_WAITED; /* each thread knows it of its own: until they come together */
             }
             left |= *o.age && x->agent == a;

@@ -162,15 +162,13 @@ static bool brings(const Bytes *b)
     return all;
 }
 
-bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, uint32_t from, uint32_t to)
+bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t i, uint32_t to)
 {
-    enum { NOT_ASKED, NO, YES };
-    TreeRing *r = &f->ring[ring];
-    uint32_t agents = f->k->roles.n;
-    if (r->brings == NULL) r->brings = arena_array(f->a, uint8_t, r->nevents * agents * f->ctas * f->ctas);
-    uint8_t *kept = &r->brings[((e * agents + agent) * f->ctas + from) * f->ctas + to];
-    if (*kept == NOT_ASKED) *kept = brings(&(Bytes){.f = f, .ring = ring, .event = e + 1, .to = to, .one = true, .agent = agent, .from = from}) ? YES : NO;
-    return *kept == YES;
+    TreeSender *x = &f->ring[ring].senders.v[i];
+    bool asked = x->asked >> to & 1;
+    if (!asked && brings(&(Bytes){.f = f, .ring = ring, .event = x->event + 1u, .to = to, .one = true, .agent = x->agent, .from = x->rank})) x->brings |= (uint16_t)(1u << to);
+    x->asked |= (uint16_t)(1u << to);
+    return x->brings >> to & 1;
 }
 
 /* Does one of the ring's begin in each turn of the block? */

@@ -134,17 +134,6 @@ static bool has_come(const Check *c, Generation g, uint32_t e, uint32_t t)
     return (uint32_t)(FEW_MAX - few_of(g, e)[t]) == c->f.k->bars.v[g.r->event[e]].count;
 }
 
-/* As many have released generation n - S as its free barrier counts, in the generation of that phase. */
-static void hears_all(Check *c, uint32_t ring, Generation of)
-{
-    uint32_t e = of.r->nevents;
-    for (uint32_t t = 0; t < c->f.ctas; t++) {
-        bool waits = c->f.at[c->at].always >> t & 1;
-        if (!waits && c->f.at[c->at].may >> t & 1) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
-        if (waits && few_of(of, e)[t] && !has_come(c, of, e, t)) fail(c, TREE_COUNT, ring, NULL, "begun where generation n - S is not released as often as its free barrier counts");
-    }
-}
-
 /* Does the set lack all of that other one? */
 static bool lacks(Generation g, const uint64_t *s, const uint64_t *t)
 {
@@ -213,7 +202,12 @@ static void acquire(Check *c, State *s, const IrOp *op)
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
-    if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, ring, generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag));
+    for (uint32_t t = 0; t < r->ctas && c->f.k->rings.v[ring].free != IR_NO_BAR; t++) {
+        bool waits = c->f.at[c->at].always >> t & 1;
+        Generation phase = generation(&c->p, s, ring, r->slots - 1 - c->f.k->rings.v[ring].lag); /* as many have released n - S as its free barrier counts */
+        if (!waits && c->f.at[c->at].may >> t & 1) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
+        if (waits && few_of(phase, r->nevents)[t] && !has_come(c, phase, r->nevents, t)) fail(c, TREE_COUNT, ring, NULL, "begun where generation n - S is not released as often as its free barrier counts");
+    }
     if (r->remote >> r->nevents & 1 && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     for (uint32_t t = 0; t < r->ctas; t++) {
         bool waits = c->f.at[c->at].always >> t & 1;
@@ -243,7 +237,7 @@ static const uint64_t *hears(Check *c, Generation g, uint32_t ring, uint32_t e, 
         bool more = false;
         if (x->event != e || !(x->to >> cta & 1) || set_has(part, SILENT)) continue;
         for (uint32_t w = 0; w < g.r->words; w++) more |= (unknown[w] & heard[w] & ~part[w]) != 0;
-        if (more && tree_brings(&c->f, ring, e, x->agent, x->rank, cta)) meet(g, heard, part);
+        if (more && tree_brings(&c->f, ring, i, cta)) meet(g, heard, part);
     }
     return heard;
 }
@@ -385,18 +379,6 @@ static void step(Check *c, State *s, uint32_t i)
 
 static State *block(Check *c, State *s, uint32_t from, uint32_t to);
 
-/* Where each turn begins one generation, the record is what two turns show, but for how old it is. */
-static void guess(Check *c, State *s, uint32_t i)
-{
-    for (uint32_t k = 0; k < c->f.k->rings.n; k++) {
-        const TreeRing *r = &c->f.ring[k];
-        uint32_t at = tree_not_before(r->begun.v, r->begun.n, i);
-        if (c->f.k->rings.v[k].lag < 3 || at == r->begun.n || !tree_surely(&c->f, r->begun.v[at], i + 1) || tree_begins(&c->f, k, r->begun.v[at] + 1, c->f.at[i].end)) continue;
-        state_own(&c->p, s, k);
-        state_guess(&c->p, s, k);
-    }
-}
-
 static State *loop(Check *c, State *s, uint32_t i)
 {
     uint32_t turns = 0;
@@ -406,20 +388,18 @@ static State *loop(Check *c, State *s, uint32_t i)
     bool once = tree_trips(tree_op(&c->f, i)) > 0 && !repeat; /* it surely runs */
     State **head = &c->heads[c->f.at[i].loop - 1];
     if (*head) state_meet(&c->p, s, state_copy(&c->p, *head));
-    c->loops++;
     while (!c->failed) {
         c->out = NULL;
         State *back = block(c, state_copy(&c->p, s), i + 1, end);
         if (last) state_drop(&c->p, last);
         last = once ? state_copy(&c->p, back) : NULL;
         if (!state_meet(&c->p, s, back)) break;
-        if (++turns == 2 && c->brief && *head == NULL) guess(c, s, i);
+        if (++turns == 2 && c->brief && *head == NULL) state_guess(&c->p, s, i);
     }
-    c->loops--;
     State *leaves = repeat ? c->out : once ? last : NULL;
     c->out = outer;
     if (c->failed) return s;
-    if (c->loops) *head = state_copy(&c->p, s); /* those around it come here again */
+    if (c->f.at[i].around) *head = state_copy(&c->p, s); /* those around it come here again */
     if (last && leaves != last) state_drop(&c->p, last);
     if (leaves == NULL) return s;
     state_drop(&c->p, s);

@@ -359,7 +359,7 @@ static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
         const TreeSender *x = &r->senders.v[i];
         if (x->event == a->event - 1 && x->agent == a->agent && x->rank == a->rank) break;
     }
-    if (i == r->senders.n) vec_push(f->a, &r->senders, ((TreeSender){(uint8_t)(a->event - 1), a->agent, a->rank, 0}));
+    if (i == r->senders.n) vec_push(f->a, &r->senders, ((TreeSender){.event = (uint8_t)(a->event - 1), .agent = a->agent, .rank = a->rank}));
     r->senders.v[i].to |= (uint16_t)(1u << a->at);
     return i;
 }

@@ -83,7 +83,8 @@ static inline bool is_copy(const TreeAccess *x) /* it goes on by itself */
 
 typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
     uint8_t event, agent, rank;
-    uint16_t to; /* CTAs at which it may bring some */
+    uint16_t to; /* CTAs at which it may bring some .. */
+    uint16_t asked, brings; /* .. and, of those that have been asked about, surely does (tree_brings) */
 } TreeSender;
 typedef struct TreeRing {
     const char *name;
@@ -108,7 +109,6 @@ typedef struct TreeRing {
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     VEC(uint32_t) outs;           /* bits of accesses that their agent waits for */
     uint32_t bits, *now;          /* of sets of what is not known; by bit: the access that has it where the walk is (tree_now) */
-    uint8_t *brings;  /* bytes.c */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
     uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
@@ -292,7 +292,7 @@ static inline bool tree_announces(const IrOp *op)
     return op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT;
 }
 int64_t tree_announced(const TreeFacts *f, uint32_t op); /* bytes.c: so many bytes at most, in a generation; INT32_MAX: or more */
-/* bytes.c: to the CTA `to` the agent of the CTA `from` surely brings some for the event in each generation. */
-bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, uint32_t from, uint32_t to);
+/* bytes.c: to the CTA `to` the ring's i-th sender surely brings some in each generation. */
+bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t i, uint32_t to);
 
 #endif

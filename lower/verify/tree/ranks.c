@@ -13,22 +13,17 @@ bool tree_reaches_others(const TreeFacts *f, const IrOp *op)
 
 enum { TURNS = 64 }; /* of a loop whose index names CTAs */
 
-static bool may_turn(const TreeFacts *f, uint32_t at)
-{
-    const IrOp *op = tree_op(f, at);
-    int64_t trips = op->op == IR_LOOP ? tree_trips(op) : 0;
-    return trips > 0 && trips <= TURNS;
-}
-
 bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
     f->asked->turns++;
     f->asked->turning = true;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around) {
-        if (!may_turn(f, b - 1)) continue;
+        const IrOp *op = tree_op(f, b - 1);
+        int64_t trips = op->op == IR_LOOP ? tree_trips(op) : 0;
+        if (trips <= 0 || trips > TURNS) continue;
         int64_t *l = &f->loops.v[f->at[b - 1].loop - 1];
-        int64_t from = ir_find(tree_op(f, b - 1), IRK_A)->imm;
-        bool goes_on = !first && *l + 1 < from + tree_trips(tree_op(f, b - 1));
+        int64_t from = ir_find(op, IRK_A)->imm;
+        bool goes_on = !first && *l + 1 < from + trips;
         *l = goes_on ? *l + 1 : from;
         if (goes_on) return true;
     }

@@ -142,17 +142,22 @@ static uint64_t generation_meet(Generation g, Generation o)
     return more;
 }
 
-void state_guess(States *p, State *s, uint32_t ring)
+void state_guess(States *p, State *s, uint32_t loop)
 {
-    const IrRing *r = &p->f->k->rings.v[ring];
-    Generation last = generation(p, s, ring, 0), before = generation(p, s, ring, 1);
-    for (uint32_t b = 2; b < r->lag; b++) {
-        Generation g = generation(p, s, ring, b);
-        generation_meet(g, before);
-        for (uint32_t j = 0; j < g.r->outs.n; j++) {
-            uint8_t out = outs_of(before)[j];
-            int older = out - (int)(b - 1) * (outs_of(last)[j] - out);
-            if (outs_of(g)[j] == out && older < out && out) outs_of(g)[j] = (uint8_t)(older < OUT_OLD ? OUT_OLD : older);
+    for (uint32_t i = 0; i < p->f->k->rings.n; i++) {
+        const TreeRing *r = &p->f->ring[i];
+        uint32_t lag = p->f->k->rings.v[i].lag, at = tree_not_before(r->begun.v, r->begun.n, loop), end = p->f->at[loop].end;
+        if (lag < 3 || at == r->begun.n || !tree_surely(p->f, r->begun.v[at], loop + 1) || tree_begins(p->f, i, r->begun.v[at] + 1, end)) continue;
+        state_own(p, s, i);
+        Generation last = generation(p, s, i, 0), before = generation(p, s, i, 1);
+        for (uint32_t b = 2; b < lag; b++) {
+            Generation g = generation(p, s, i, b);
+            generation_meet(g, before);
+            for (uint32_t j = 0; j < r->outs.n; j++) {
+                uint8_t out = outs_of(before)[j];
+                int older = out - (int)(b - 1) * (outs_of(last)[j] - out);
+                if (outs_of(g)[j] == out && older < out && out) outs_of(g)[j] = (uint8_t)(older < OUT_OLD ? OUT_OLD : older);
+            }
         }
     }
 }

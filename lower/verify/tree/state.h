@@ -146,8 +146,8 @@ static inline void state_own(States *p, State *s, uint32_t ring) /* it is to be 
     if (s->ring[ring]->users > 1) state_split(p, s, ring);
 }
 void state_begin(States *p, State *s, uint32_t ring); /* a generation, of which nothing is known but what it needs; n - S is gone */
-/* Of a loop's record that two turns have made: those before the last two will be as the last but one, and older. No more than a guess. */
-void state_guess(States *p, State *s, uint32_t ring);
+/* What a loop's record will be, of which s has two turns: where each begins one generation, earlier ones are as the last but one, and older. */
+void state_guess(States *p, State *s, uint32_t loop);
 static inline Set rings_of(const States *p, State *s, uint32_t agent, int kind)
 {
     return s->agents + (agent * AGENT_SETS + (uint32_t)kind) * p->words;

@@ -16,7 +16,6 @@ typedef struct Check {
     Set fresh, own; /* accesses of the op at hand; .. known to be over by the one thread that did them */
     State **heads; /* by loop: the record at its head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
-    uint32_t loops; /* around the op at hand */
     uint32_t at;   /* op */
     uint32_t numbered; /* accesses that have had their numbers: tree_now */
 } Check;
