@@ -471,9 +471,8 @@ static void across(Check *c)
     if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");
     if (!tree_frees(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "tensor memory may be freed while it is in use");
     if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "a CTA may begin, or leave, while others reach into it");
-    for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
+    for (uint32_t i = 0; i < c->f.k->rings.n; i++)
         if (!tree_bytes(&c->f, i)) fail(c, TREE_BYTES, i, NULL, "it is not certain that as many bytes come as are announced");
-    }
     for (uint32_t x = 0; x < c->f.access.n; x++) {
         TreeAccess *a = &c->f.access.v[x];
         c->at = a->op;

@@ -167,8 +167,7 @@ bool tree_draws(const TreeFacts *f, const IrOp **where)
         if (!draws(op) && op->op != IR_REPEAT && op->op != IR_HAND) continue;
         uint32_t block = f->at[i].around;
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
-        if (draws(op) && !repeated) return false;
-        if (draws(op) && ++drawn > 1) return false;
+        if (draws(op) && (!repeated || ++drawn > 1)) return false;
         if (op->op == IR_HAND && !hands(f, i)) return false;
         if (op->op == IR_REPEAT && (block || !ends(f, i))) return false; /* once: behind its end it would draw again */
     }

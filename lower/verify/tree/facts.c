@@ -28,7 +28,7 @@ static void index_ops(TreeFacts *f)
     f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     for (uint32_t i = 0; i < f->k->init.ops.n; i++) f->values = f->k->init.ops.v[i].dst > f->values ? f->k->init.ops.v[i].dst : f->values;
-    for (uint32_t i = 0; i < n; i++) f->values = f->ops[i].dst > f->values ? f->ops[i].dst : f->values;
+    for (uint32_t i = 0; i < n; i++) f->values = f->tree->ops.v[i].dst > f->values ? f->tree->ops.v[i].dst : f->values;
     f->defined = arena_array(f->a, uint32_t, f->values);
     f->in_init = arena_array(f->a, uint32_t, f->values);
     f->sets = arena_array(f->a, TreeSets, f->k->vars.n);
@@ -354,11 +354,9 @@ static void pairs(TreeFacts *f)
 
 static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
 {
+    const TreeSender *x = r->senders.v;
     uint32_t i = 0;
-    for (; i < r->senders.n; i++) {
-        const TreeSender *x = &r->senders.v[i];
-        if (x->event == a->event - 1 && x->agent == a->agent && x->rank == a->rank) break;
-    }
+    while (i < r->senders.n && (x[i].event != a->event - 1 || x[i].agent != a->agent || x[i].rank != a->rank)) i++;
     if (i == r->senders.n) vec_push(f->a, &r->senders, ((TreeSender){.event = (uint8_t)(a->event - 1), .agent = a->agent, .rank = a->rank}));
     r->senders.v[i].to |= (uint16_t)(1u << a->at);
     return i;
@@ -424,7 +422,6 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     f->domain = domain_new(a);
     f->k = k;
     f->tree = &k->tree;
-    f->ops = k->tree.ops.v;
     f->asked = arena_new(a, TreeAsked);
     f->ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
     rings(f);

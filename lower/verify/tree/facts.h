@@ -101,8 +101,7 @@ typedef struct TreeRing {
     uint32_t messages; /* .. of one that tells: the first of its events */
     uint32_t remote;   /* bits of events at which other CTAs arrive */
     bool has_copies; /* something of it is asynchronous */
-    bool across;     /* CTAs touch each other's slots .. */
-    bool reached;    /* .. or an op that names it reaches others */
+    bool across, reached; /* CTAs touch each other's slots; an op that names it reaches others */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) announced;      /* .. that announce bytes */
     VEC(uint32_t) access;         /* to it */
@@ -161,7 +160,6 @@ typedef struct TreeFacts {
     Domain *domain;
     const IrKernel *k;
     const IrRole *tree;
-    const IrOp *ops; /* of it */
     uint32_t values; /* of it and of init: those of the roles are behind them */
     uint32_t ctas; /* of a cluster */
     VEC(TreeAccess) access;
@@ -188,7 +186,7 @@ typedef struct TreeFacts {
 
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
-    return &f->ops[i];
+    return &f->tree->ops.v[i];
 }
 static inline bool tree_by_one(const TreeFacts *f, const IrOp *op) /* the elected thread of its agent */
 {
@@ -201,9 +199,9 @@ static inline uint8_t bit(uint32_t agent) /* sets of agents */
 /* Where what stands in a block of its own ends, with its `else`. */
 static inline uint32_t tree_last(const TreeFacts *f, uint32_t op)
 {
-    if (!ir_opens_block(f->ops[op].op)) return op;
+    if (!ir_opens_block(f->tree->ops.v[op].op)) return op;
     uint32_t end = f->at[op].end;
-    return f->ops[end].op == IR_ELSE ? f->at[end].end : end;
+    return f->tree->ops.v[end].op == IR_ELSE ? f->at[end].end : end;
 }
 
 static inline uint32_t tree_not_before(const uint32_t *ops, uint32_t n, uint32_t op) /* of ops in order the first that is not before it */

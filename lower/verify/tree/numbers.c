@@ -48,7 +48,7 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
 {
     VEC(Kind) kinds = {NULL, 0, 0};
     uint32_t next = 0, before = 0, behind = 0, last = 0;
-    bool once = r->begun.n <= r->slots || r->bits + 2 * r->access.n <= WORD; /* none comes again, or they are as few as can be */
+    bool once = r->begun.n <= r->slots || r->bits + 2 * r->access.n <= WORD; /* none can go on, or they are as few as can be */
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
         uint32_t at = 0, outer = x->op;

@@ -19,17 +19,6 @@ bool tree_in_order(const TreeFacts *f, const TreeAccess *now, const TreeAccess *
 
 /* ---- commits ---- */
 
-static void commits_to(TreeFacts *f, uint32_t i, uint32_t from)
-{
-    uint32_t set;
-    if (tree_when(f, tree_op(f, i), from) == WHEN_NEVER || !tree_targets(f, tree_op(f, i), from, &set)) return; /* not known: publish() */
-    for (uint32_t t = 0; t < f->ctas; t++) {
-        if (!(set >> t & 1)) continue;
-        if (f->committer[t] && f->committer[t] != from + 1) tree_wrong(f, i, "two CTAs commit to one");
-        f->committer[t] = (uint8_t)(from + 1);
-    }
-}
-
 /* All of an agent's, at one event that has no other arrivals: so who awaits it knows that the last commit has arrived. */
 void tree_commits(TreeFacts *f)
 {
@@ -43,7 +32,13 @@ void tree_commits(TreeFacts *f)
         bool commits = op->op == IR_TC_COMMIT, here = f->at[i].ring == event->ring && f->at[i].event == event->event;
         if (commits && (!here || op->agent != tree_op(f, first)->agent)) tree_wrong(f, i, "commits of the tensor core at two events");
         if (here && f->at[i].event && !commits && op->op != IR_AWAIT) tree_wrong(f, i, "others arrive where the tensor core does");
-        for (uint32_t s = 0; s < f->ctas && commits; s++) commits_to(f, i, s);
+        for (uint32_t s = 0, set; s < f->ctas && commits; s++) {
+            if (tree_when(f, op, s) == WHEN_NEVER || !tree_targets(f, op, s, &set)) continue; /* not known: publish() */
+            for (uint32_t t = 0; t < f->ctas; t++) {
+                if (set >> t & 1 && f->committer[t] && f->committer[t] != s + 1) tree_wrong(f, i, "two CTAs commit to one");
+                if (set >> t & 1) f->committer[t] = (uint8_t)(s + 1);
+            }
+        }
     }
 }
 
