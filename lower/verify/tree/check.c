@@ -12,12 +12,6 @@ COLD static void fail(Check *c, TreeCondition condition, int64_t ring, const Tre
     *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL, text, false};
 }
 
-COLD static void fail_at(Check *c, const IrOp *op, TreeCondition condition, const char *text)
-{
-    c->at = (uint32_t)(op - c->f.tree->ops.v);
-    fail(c, condition, NO_RING, NULL, text);
-}
-
 /* ---- who knows ---- */
 
 static Set unknown(Generation g, const TreeAccess *x)
@@ -464,10 +458,9 @@ static const char *outside(const Check *c, const TreeAccess *a)
 
 static void across(Check *c)
 {
-    const IrOp *at;
-    if (!tree_ends(&c->f, &at)) fail_at(c, at, TREE_ENDS, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
-    if (!tree_draws(&c->f, &at)) fail_at(c, at, TREE_ENDS, "nothing shows that what is drawn ends this loop, or that it is drawn as often as it says");
-    if (!tree_alike(&c->f, &at)) fail_at(c, at, TREE_COUNT, "CTAs of a cluster may not come here as often as those that they reach");
+    if ((c->at = tree_ends(&c->f)) != UINT32_MAX) fail(c, TREE_ENDS, NO_RING, NULL, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
+    if ((c->at = tree_draws(&c->f)) != UINT32_MAX) fail(c, TREE_ENDS, NO_RING, NULL, "nothing shows that what is drawn ends this loop, or that it is drawn as often as it says");
+    if ((c->at = tree_alike(&c->f)) != UINT32_MAX) fail(c, TREE_COUNT, NO_RING, NULL, "CTAs of a cluster may not come here as often as those that they reach");
     if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");
     if (!tree_frees(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "tensor memory may be freed while it is in use");
     if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "a CTA may begin, or leave, while others reach into it");

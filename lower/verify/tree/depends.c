@@ -95,18 +95,16 @@ static bool any_division_by_zero(TreeFacts *f, const IrRole *body)
     return any;
 }
 
-bool tree_ends(TreeFacts *f, const IrOp **where)
+uint32_t tree_ends(TreeFacts *f)
 {
-    if (!any_division_by_zero(f, &f->k->init) && !any_division_by_zero(f, f->tree)) return true;
+    if (!any_division_by_zero(f, &f->k->init) && !any_division_by_zero(f, f->tree)) return UINT32_MAX;
     Tainted t = spread(f, divides_by_zero);
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = tree_op(f, i);
         bool counts = op->op == IR_LOOP || op->op == IR_TICKET || (op->op == IR_IF && !only_copies(f, i));
-        if (!counts || !operands_tainted(&t, op)) continue;
-        *where = op;
-        return false;
+        if (counts && operands_tainted(&t, op)) return i;
     }
-    return true;
+    return UINT32_MAX;
 }
 
 /* ---- in step ---- */
@@ -175,10 +173,10 @@ bool tree_same(const TreeFacts *f, IrVal v)
     return f->unlike && !f->unlike[v - 1];
 }
 
-bool tree_alike(TreeFacts *f, const IrOp **where)
+uint32_t tree_alike(TreeFacts *f)
 {
-    uint32_t first = f->tree->ops.n;
-    if (f->ctas == 1) return true;
+    uint32_t first = UINT32_MAX;
+    if (f->ctas == 1) return first;
     Tainted t = spread(f, differs);
     f->unlike = t.value;
     for (uint32_t r = 0; r < f->nrings; r++)
@@ -186,6 +184,5 @@ bool tree_alike(TreeFacts *f, const IrOp **where)
             uint32_t i = f->ring[r].ops.v[k];
             if (i < first && f->at[i].around && t.block[f->at[i].around - 1]) first = i;
         }
-    *where = &f->tree->ops.v[first];
-    return first == f->tree->ops.n;
+    return first;
 }

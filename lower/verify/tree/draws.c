@@ -159,17 +159,16 @@ static bool ends(const TreeFacts *f, uint32_t at)
     return tree_op(f, l.draw)->op == IR_TICKET ? ends_by_ticket(f, &l, answer) : ends_by_answer(f, &l, answer);
 }
 
-bool tree_draws(const TreeFacts *f, const IrOp **where)
+uint32_t tree_draws(const TreeFacts *f)
 {
     uint32_t drawn = 0;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = *where = tree_op(f, i);
-        if (!draws(op) && op->op != IR_REPEAT && op->op != IR_HAND) continue;
+        const IrOp *op = tree_op(f, i);
         uint32_t block = f->at[i].around;
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
-        if (draws(op) && (!repeated || ++drawn > 1)) return false;
-        if (op->op == IR_HAND && !hands(f, i)) return false;
-        if (op->op == IR_REPEAT && (block || !ends(f, i))) return false; /* once: behind its end it would draw again */
+        if (draws(op) && (!repeated || ++drawn > 1)) return i;
+        if (op->op == IR_HAND && !hands(f, i)) return i;
+        if (op->op == IR_REPEAT && (block || !ends(f, i))) return i; /* once: behind its end it would draw again */
     }
-    return true;
+    return UINT32_MAX;
 }

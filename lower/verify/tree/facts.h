@@ -276,9 +276,10 @@ enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank); /* .. in any turn of the loops around */
-bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
-bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
-bool tree_draws(const TreeFacts *f, const IrOp **where); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said; else where not */
+/* The op where it is not so; UINT32_MAX: it is. */
+uint32_t tree_alike(TreeFacts *f); /* depends.c: CTAs that reach into each other come there in step */
+uint32_t tree_ends(TreeFacts *f); /* depends.c: no trip count depends on a division by what may be 0 */
+uint32_t tree_draws(const TreeFacts *f); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said */
 const IrArg *tree_handed(const TreeFacts *f, const IrOp *op); /* draws.c: what the op reads from a ring in each turn: the number that all writes have; NULL: not known */
 bool tree_same(const TreeFacts *f, IrVal v); /* depends.c, behind tree_alike: the value is the same in all CTAs of the cluster */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
