@@ -23,8 +23,8 @@ void state_lay_out(Arena *a, TreeRing *r, uint32_t agents)
     Generation g = {r, r->begun_as = arena_array(a, uint64_t, r->size)};
     *marks(g) = (Marks){.busy = r->used};
     memcpy(marks(g)->missed, r->waits, sizeof r->waits);
-    for (Set u = g.w + MARKS; u < unheard_of(g, 0, 0); u += r->words)
-        for (uint32_t b = FACTS; b < passed_bit(r, r->ctas); b++) set_add(u, b);
+    for (uint32_t b = FACTS; b < passed_bit(r, r->ctas); b++) set_add(g.w + MARKS, b);
+    for (Set u = g.w + MARKS + r->words; u < unheard_of(g, 0, 0); u += r->words) memcpy(u, g.w + MARKS, r->words * sizeof *u);
     for (uint32_t i = 0; i < agents * r->ctas * KNOWERS && r->tensor; i++) /* all threads of a CTA know of its tensor memory: they have its address */
         if (r->used & bit(i / KNOWERS / r->ctas)) set_drop(unknown_of(g, i / KNOWERS / r->ctas, i / KNOWERS % r->ctas, (int)(i % KNOWERS)), free_bit(i / KNOWERS % r->ctas));
     memset(unheard_of(g, 0, 0), UINT8_MAX, (r->at_part - r->at_unheard) * sizeof *g.w);
