@@ -262,19 +262,19 @@ void arena_release(Arena *a, ArenaMark m)
 
 void arena_clear(Arena *a)
 {
+    ArenaChunk *of[] = {a->chunk, a->spare};
     drop_large(a, 0);
-    while (a->chunk && a->chunk->size > CHUNK_KEPT) drop_newest(a);
-    ArenaChunk *kept = a->chunk;
+    a->chunk = a->spare = NULL;
     a->at = a->end = NULL;
-    if (kept == NULL) return;
-    while (kept->older) {
-        ArenaChunk *c = kept->older;
-        kept->older = c->older;
-        keep(a, c);
-    }
-    a->at = kept->data;
-    a->end = kept->data + kept->size;
-    poison(a->at, kept->size);
+    for (int i = 0; i < 2; i++)
+        for (ArenaChunk *c = of[i], *older; c; c = older) {
+            older = c->older;
+            keep(a, c);
+            if (c->size <= CHUNK_KEPT) continue;
+            a->spare = c->older;
+            unpoison(c->data, c->size);
+            mem_free(a->mem, c);
+        }
 }
 
 /* In a chunk of its own: as it goes on growing it leaves nothing behind. */
