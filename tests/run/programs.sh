@@ -498,6 +498,9 @@ for n in 4 64 68 200; do
     case_ $h/cluster/neighbours.tile x="$work/a.npy" y="u32[32,$n]:$work/b.npy" z="u32[32,$n]:$work/c.npy" &&
         block a b 0,0 31,$n 1,0 && block a c 1,0 31,$n 0,0
 done
+make f4 4,1,1024 a
+case_ $h/cluster/own_turns.tile:sent x="$work/a.npy" y="f32[4,4,1024]:$work/b.npy" &&
+    for r in 1,0,3 2,0,0 2,1,0 3,0,1 3,2,1; do block a b ${r##*,},0,0 1,1,1024 ${r%,*},0; done
 for n in 4 256 1028 5000; do
     make u4 "2,$n" a
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
@@ -521,6 +524,12 @@ for n in 0 4 256 300 $(many 5000 1500); do
     for rank in 0 3; do
         case_ $h/cluster/rank_sums.tile:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" n=$rank && reduction add u32 a z b
     done
+    make f4 "1,1,$n,64" a
+    constant i4 4 4 four
+    case_ $h/cluster/own_turns.tile:stored x="$work/a.npy" y="f32[4,4,$n,64]:$work/b.npy" &&
+        for r in 1,0 2,0 2,1 3,0 3,1 3,2; do block a b 0,0,0,0 "1,1,$n,64" $r,0,0; done
+    case_ $h/cluster/own_turns.tile:counted x="$work/a.npy" n="$work/four.npy" y="f32[4,4,$n,64]:$work/b.npy" &&
+        for r in 0 5 10 15; do block a b 0,0,0,0 "1,1,$n,64" $((r / 4)),$((r % 4)),0,0; done
     make f4 "$n,64" a
     for kernel in halves gathered; do
         case_ $h/cluster/by_rank.tile:$kernel x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && periodic a b

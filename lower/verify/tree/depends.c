@@ -157,7 +157,6 @@ static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool opera
     }
     case IR_LDS:
     case IR_CLC_ID: return !sent_to_all(f, at, op);
-    case IR_LOOP: return false; /* nothing is done to other CTAs in one that is gone through differently */
     case IR_TICKET: return true;
     default: return operands;
     }
@@ -182,7 +181,8 @@ uint32_t tree_alike(TreeFacts *f)
     for (uint32_t r = 0; r < f->nrings; r++)
         for (uint32_t k = 0; k < f->ring[r].ops.n && f->ring[r].reached; k++) {
             uint32_t i = f->ring[r].ops.v[k];
-            if (i < first && f->at[i].around && t.block[f->at[i].around - 1]) first = i;
+            bool own = f->at[i].ring != r + 1 && !tree_reaches_others(f, tree_op(f, i)); /* what is done to the own slot alone comes as often as it likes */
+            if (i < first && !own && f->at[i].around && t.block[f->at[i].around - 1]) first = i;
         }
     return first;
 }
