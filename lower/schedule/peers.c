@@ -60,7 +60,7 @@ bool cluster_named(Lower *L, const Sx *peer, Span at, bool others, int target[RA
         Poly p = scalar_at_rank(L, peer, r);
         if (!poly_is_const(p, &k))
             return cannot(L, NULL, E0742, at, (Span){0, 0}, NULL,
-                          "compute it from cluster.rank alone: `(cluster.rank + 1) % cluster.size`; instead of a loop over ranks a statement for each",
+                          "make it of cluster.rank, constants and indices of loops between constants: `(cluster.rank + 1) % cluster.size`",
                           "the rank `%s` is not known for each CTA of the cluster", source_text(L, peer->span));
         if (k < 0 || k >= L->cluster_size) {
             const char *fix = peer->op == SX_CONST ? arena_printf(L->a, "name a rank that there is: 0 to %lld", (long long)L->cluster_size - 1)

@@ -109,13 +109,16 @@ static PeerTurns peer_turns(Lower *L, const Planned *p)
     PeerTurns t = {0};
     int64_t all = 1;
     for (uint32_t i = 1; i <= p->depth; i++) {
-        const PStmt *st = p->chain[i].loop;
-        const LoopState *s = st->kind == P_FOR ? &L->scalars->loops[st->id] : NULL;
-        int64_t lo, hi;
-        if (s == NULL || !poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
-        if (t.n == 8 || (all *= hi - lo) > PEER_TURNS) return (PeerTurns){0};
-        t.turns[t.n] = hi - lo;
-        t.loop[t.n++] = s;
+        const Pipe *pipe = p->chain[i].pipe;
+        int indices = pipe == NULL ? p->chain[i].loop->kind == P_FOR : pipe->across ? 0 : pipe->st->pipe->n;
+        for (int k = 0; k < indices; k++) {
+            const PStmt *st = pipe ? &pipe->index[k] : p->chain[i].loop;
+            int64_t lo, hi;
+            if (!poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
+            if (t.n == 8 || (all *= hi - lo) > PEER_TURNS) return (PeerTurns){0};
+            t.turns[t.n] = hi - lo;
+            t.loop[t.n++] = &L->scalars->loops[st->id];
+        }
     }
     return t;
 }
@@ -147,7 +150,7 @@ static bool refuse_turn(Lower *L, const PMove *mv, int rank, int64_t peer)
 }
 
 /* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False: the ranks are not so known, or wrong in
- * a turn: that is told. */
+ * a turn, or not as often: that is told. */
 static bool find_peers(Lower *L, const Planned *p, Peers *peers, bool *told)
 {
     PeerTurns t = peer_turns(L, p);
@@ -167,7 +170,12 @@ static bool find_peers(Lower *L, const Planned *p, Peers *peers, bool *told)
             peers->to[r] |= (uint16_t)(1u << k);
             from[k]++;
         }
-        if (begun && memcmp(peers->from, from, sizeof from) != 0) return false;
+        if (begun && memcmp(peers->from, from, sizeof from) != 0) {
+            *told = true;
+            return cannot(L, NULL, E0742, p->st->move->dst.span, (Span){0, 0}, NULL,
+                          "instead of the loop a statement for each of them: `peer(t, 1)`, `peer(t, 2)`; or let each CTA send in each turn: `(cluster.rank + d) % cluster.size`",
+                          "which CTAs are sent to differs from turn to turn of the loop, and each waits for as many bytes in every turn");
+        }
         memcpy(peers->from, from, sizeof from);
         begun = true;
     } while (next_turn(&t));

@@ -26,6 +26,7 @@ static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
     if (f->condition == TREE_INSIDE) diag_fix(d, g, "keep the start between the ends of the tile: `min(max(start, 0), last)`, also under a condition that says so");
     const IrArg *bar = f->most && f->op ? ir_find(f->op, IRK_BAR) : NULL;
     if (bar && k->bars.v[bar->id].span.hi) diag_label(d, g, k->bars.v[bar->id].span, "the tile");
+    if (f->condition == TREE_COUNT) diag_fix(d, g, "let all CTAs of the cluster go through the loop as often, with the condition inside: `for .. { if .. { .. } }`");
     if (f->condition == TREE_ENDS) diag_fix(d, g, "divide by the maximum of that and 1");
     if (f->other && f->other->span.hi) diag_label(d, g, f->other->span, "the other access");
 }

@@ -191,7 +191,9 @@ case_ $k/under_condition.tile:k x="$work/a.npy" y="u32[2,1024]:$work/b.npy" n=5 
 }
 for n in 1 16 $(many 37 20); do # y[r, s] = x[s]
     make f4 4,"$n",64 a
-    case_ $k/peers_in_loop.tile x="$work/a.npy" y="f32[4,4,$n,64]:$work/b.npy" && map a b 0 0 0,$((n * 64)),64,1 "4,4,$n,64"
+    for kernel in all_to_all by_pipeline; do
+        case_ $k/peers_in_loop.tile:$kernel x="$work/a.npy" y="f32[4,4,$n,64]:$work/b.npy" && map a b 0 0 0,$((n * 64)),64,1 "4,4,$n,64"
+    done
 done
 
 # Kernels of several schedules: sizes at which each is taken, on the simulator's small machine and on a GPU.
