@@ -320,6 +320,7 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
         diag_fix(e->c->diags, g, "leave `via threads` out");
     } else {
         g = diag_at(e->c->diags, E0111, c->span, "%s has no use for `%s`", SHAPES[shape].text, clause_text(c->kind));
+        if (c->kind == CL_REDUCE && shape == SHAPE_THREADS) diag_fix(e->c->diags, g, "leave `via threads` out: copies reduce into memory");
         if (c->kind == CL_AHEAD) diag_fix(e->c->diags, g, "`ahead n` belongs to `prefetch`");
     }
 }

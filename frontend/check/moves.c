@@ -209,7 +209,7 @@ static bool add_only(Env *e, const PMove *m)
     if (m->reduce < 0 || strcmp(word_list(WORDS_REDUCE, &n)[m->reduce], "add") == 0) return true;
     Diag *g = diag_at(e->c->diags, E0517, m->work_span, "threads add; they have no `%s`",
                       word_list(WORDS_REDUCE, &n)[m->reduce]);
-    diag_fix(e->c->diags, g, "reduce add");
+    diag_fix(e->c->diags, g, "copies have it, into memory: `move t -> y[..] reduce %s;`", word_list(WORDS_REDUCE, &n)[m->reduce]);
     return false;
 }
 

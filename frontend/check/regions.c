@@ -187,6 +187,7 @@ static bool tile_region(Env *e, const Expr *x, const Expr *slot, PTile *t, PRegi
             Diag *g = diag_at(e->c->diags, E0306, r->span, "`%s` is an array of %lld tiles", name_of(e, t->name),
                               (long long)t->slots);
             diag_fix(e->c->diags, g, "pick one: `%s[0]`", name_of(e, t->name));
+            diag_label(e->c->diags, g, t->span, "each of %s%s", shape_text(e, t->rank, t->extent), t->rank == 1 ? "; one tile of two dimensions is `[m, n]`" : "");
             return false;
         }
         if (!slot_of(e, slot, t->slots, t->name, t->span, &r->slot)) return false;

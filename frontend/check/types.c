@@ -1,6 +1,7 @@
 /* Types: elements, tiles and their layouts, tensor parameters. */
 #include <string.h>
 
+#include "frontend/check/arithmetic.h"
 #include "frontend/check/check.h"
 #include "lang/checked.h"
 
@@ -57,7 +58,8 @@ bool scalar_type(Env *e, const Param *p, ElemType *out)
     if (elem_find(name_of(e, p->type_name.name), out) && (*out == TYPE_S32 || *out == TYPE_U32 || *out == TYPE_S64)) return true;
     Diag *g = diag_at(e->c->diags, E0306, p->type_name.span, "a scalar parameter is s64, s32 or u32, not %s",
                       name_of(e, p->type_name.name));
-    diag_fix(e->c->diags, g, "%s: s64", name_of(e, p->name.name));
+    if (elem_find(name_of(e, p->type_name.name), out) && elem_info(*out)->kind == ELEM_FLOAT) arithmetic_notes(e->c->diags, g);
+    else diag_fix(e->c->diags, g, "%s: s64", name_of(e, p->name.name));
     return false;
 }
 

@@ -381,12 +381,27 @@ static bool c_for(Slip *s)
     return true;
 }
 
-/* `for i in a .. b step n` */
-static bool loop_step(Slip *s)
+/* `for i in a .. b step n`, `for i in n across grid`, `for (i, j) in m, n` */
+static bool loop_head(Slip *s)
 {
     bool in_head = (s->first.kind == TK_FOR || s->first.kind == TK_PIPELINE) && s->expected[TK_LBRACE];
-    if (!in_head || !(is_text(s, s->at, "step") || is_text(s, s->at, "by"))) return false;
-    FIX(s, say(s, E0105, s->at.span, "loops count by 1"), "`for k in ceil(b - a, n) { let i = a + k * n; .. }` is each n-th i of a .. b");
+    int k = s->at.kind;
+    if (!in_head) return false;
+    if (is_text(s, s->at, "step") || is_text(s, s->at, "by"))
+        FIX(s, say(s, E0105, s->at.span, "loops count by 1"), "`for k in ceil(b - a, n) { let i = a + k * n; .. }` is each n-th i of a .. b");
+    else if (s->first.kind == TK_FOR && (k == TK_ACROSS || k == TK_STAGES || k == TK_THREADS))
+        FIX(s, say(s, E0105, s->at.span, "the iterations of a `for` come one after the other"), "`pipeline` has %s, in place of `for`", quoted(s, s->at));
+    else if (k == TK_COMMA)
+        FIX(s, say(s, E0105, s->at.span, "the ranges of several indices stand in parentheses"), "`%s (i, j) in (m, n) { .. }`", token_text(s->first.kind));
+    else return false;
+    return true;
+}
+
+/* `reduce sum` */
+static bool reduce_sum(Slip *s)
+{
+    if (s->prev.kind != TK_REDUCE || s->at.kind != TK_SUM) return false;
+    FIX(s, say(s, E0105, s->at.span, "`sum` adds up the parts of one tile"), "`add`");
     return true;
 }
 
@@ -572,13 +587,13 @@ static bool tensor_without_space(Slip *s)
     return true;
 }
 
-/* `kernel k<BM: 64>`, `f<a > b>(x)` */
+/* `kernel k<BM: 64>`, `kernel k<int BM>`, `f<a > b>(x)` */
 static bool template_list(Slip *s)
 {
     bool head = s->first.kind == TK_KERNEL || s->first.kind == TK_FN;
-    if (head && s->at.kind == TK_COLON && s->expected[TK_GT]) {
+    if (head && s->expected[TK_GT] && (s->at.kind == TK_COLON || (s->at.kind == TK_IDENT && s->prev.kind == TK_IDENT))) {
         FIX(s, say(s, E0105, s->at.span, "a compile-time parameter has a default, not a type"), "`%s = 64`",
-            copy_of(s, s->prev.span));
+            copy_of(s, s->at.kind == TK_COLON ? s->prev.span : s->at.span));
         return true;
     }
     if (s->prev.kind != TK_GT || !s->expected[TK_LPAREN] || s->expected[TK_INT] || s->at.kind == TK_SEMI) return false;
@@ -602,10 +617,10 @@ static void anything_else(Slip *s)
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,      loop_step,
+    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,      loop_head,
     slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
     c_assignment,      multicast_to_whom, move_arrow,    tensor_without_space, comparison, logic_word,     lost_closer,
-    template_list,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,
+    template_list,     reduce_sum,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,
 };
 
 void syntax_error(Parse *ps, const bool *expected)
