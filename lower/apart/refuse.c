@@ -54,6 +54,18 @@ static const char *distinct_text(Lower *L, const PTensor *index)
                         name_text(L, base_of(index)->name));
 }
 
+/* Some start depends on each index by which teams differ. */
+static bool follows_team(Lower *L, const TensorAccess *a)
+{
+    bool all = a->info->g != NULL;
+    for (int i = 0; i < a->nteam && all; i++) {
+        bool any = false;
+        for (int d = 0; d < a->info->rank; d++) any |= domain_mentions(L->d, a->info->start[d], a->team[i]);
+        all = any;
+    }
+    return all;
+}
+
 static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAccess *o)
 {
     const char *dealt = !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline";
@@ -90,6 +102,14 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
     else if (tiles)
         diag_fix(L->c->diags, g, "starts count elements, of which a part has %lld here: `%s * %lld`", (long long)move_width(w->info, dim),
                  poly_text(L, poly_atom(L->d, tiles)), (long long)move_width(w->info, dim));
+    else if (o->write && w == o && follows_team(L, w))
+        diag_fix(L->c->diags, g,
+                 "let each index of the %s move the start by steps as long as what is written for one of it, such as `%s * n + k` in turn k of a loop of n; or "
+                 "write `overlap any` if any order will do",
+                 dealt, poly_text(L, poly_atom(L->d, w->team[0])));
+    else if (o->write && follows_team(L, w) && follows_team(L, o))
+        diag_fix(L->c->diags, g, "let each index of the %s move both starts in the same steps, or write to another tensor; or write `overlap any` if any order will do",
+                 dealt);
     else if (o->write)
         diag_fix(L->c->diags, g, "let the start depend on every index of the %s, or write `overlap any` if any order will do", dealt);
     else

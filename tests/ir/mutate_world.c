@@ -64,6 +64,8 @@ const Program PROGRAMS[] = {
     {"golden/cluster/by_rank.tile", "swap", {NULL}, {"L=64", "L=1400", "L=3000"}, NULL},
     {"golden/cluster/by_rank.tile", "halves", {NULL}, {"M=16", "M=70", "M=300"}, NULL},
     {"golden/cluster/by_rank.tile", "gathered", {NULL}, {"M=16", "M=150", "M=300"}, NULL},
+    {"golden/cluster/own_turns.tile", "counted", {NULL}, {"R=16", "R=70", "R=100"}, NULL},
+    {"golden/cluster/own_turns.tile", "sent", {NULL}, {NULL}, NULL},
     {"golden/cluster/rank_sends.tile", "collect", {NULL}, {"L=64", "L=1400", "L=3000"}, NULL},
     {"golden/cluster/rank_sums.tile", "sums", {NULL}, {"L=64 n=0", "L=1400 n=1", "L=3000 n=3"}, NULL},
     {"golden/pipeline/counted_by_data.tile", "parts", {NULL}, {"R=1 M=16 P=16", "R=40 M=16 P=640"}, NULL},
