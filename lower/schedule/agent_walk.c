@@ -107,6 +107,24 @@ void walk_end(Lower *L, const PBlock *b)
 
 /* ---- statements ---- */
 
+/* Under conditions on the rank alone: through a loop whose tiles are sent, or sent to, all CTAs go as often, and what stands in it has the
+ * conditions. */
+static bool in_step(Lower *L, const PStmt *st)
+{
+    const Sched *s = L->sched;
+    const LoopUse *use = loop_use(L, st);
+    bool shared = false;
+    if (!L->derived || s->planning || L->cluster_size == 1 || !opnd_is(s->open, 1)) return false;
+    for (uint32_t i = use->from; i < use->end && !shared; i++) {
+        const Planned *p = s->moves.v[i];
+        for (uint32_t k = 0; k < s->moves.n && !shared; k++) {
+            const Planned *q = s->moves.v[k];
+            if (q->st->move->dst.peer) shared = (p->dst && (p->dst == q->src || p->dst == q->dst)) || (p->src && p->src == q->dst);
+        }
+    }
+    return shared;
+}
+
 /* Bounds are worked out once, in front: the body may change variables in them. */
 void walk_loop(Lower *L, const PStmt *st, Pipe *p)
 {
@@ -114,14 +132,16 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p)
     int n = p ? st->pipe->n : 1;
     Opnd from[PIPE_INDICES], to[PIPE_INDICES], guard = L->guard, followed = L->sync->guard;
     uint32_t block = L->sync->block, turn = L->sync->turn;
+    bool all = !opnd_is(guard, 1) && in_step(L, st);
     sync_in(L, ++L->sync->nblocks, 0);
     for (int i = 0; i < n; i++) {
         LoopState *s = &L->scalars->loops[index[i].id];
         from[i] = lower_bound(L, index[i].lo, s->wide);
         to[i] = lower_bound(L, index[i].value, s->wide);
-        to[i] = emit_sel(L, s->wide ? IR_I64 : IR_I32, guard, to[i], from[i]);
+        if (!all) to[i] = emit_sel(L, s->wide ? IR_I64 : IR_I32, guard, to[i], from[i]);
     }
-    L->guard = L->sync->guard = opnd_imm(1);
+    if (!all) L->guard = opnd_imm(1);
+    L->sync->guard = opnd_imm(1);
     for (int i = 0; i < n; i++) {
         LoopState *s = &L->scalars->loops[index[i].id];
         loop_open(L, &index[i]);

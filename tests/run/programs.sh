@@ -530,6 +530,8 @@ for n in 0 4 256 300 $(many 5000 1500); do
         for r in 1,0 2,0 2,1 3,0 3,1 3,2; do block a b 0,0,0,0 "1,1,$n,64" $r,0,0; done
     case_ $h/cluster/own_turns.tile:counted x="$work/a.npy" n="$work/four.npy" y="f32[4,4,$n,64]:$work/b.npy" &&
         for r in 0 5 10 15; do block a b 0,0,0,0 "1,1,$n,64" $((r / 4)),$((r % 4)),0,0; done
+    make f4 "4,$n,64" a
+    case_ $h/cluster/own_turns.tile:scattered x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && same a b
     make f4 "$n,64" a
     for kernel in halves gathered; do
         case_ $h/cluster/by_rank.tile:$kernel x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && periodic a b
