@@ -6,6 +6,7 @@
  *   sorted            x[idx[a] +: idx[b] - idx[a]] with `trust sorted(idx)`: the places a .. b - 1 of idx. What is cut to the tensor
  *                     stays in order. An element outside idx is -1 at both ends, or in front of all: such a view is
  *                     empty, or ends at the first element
+ *                     So do the turns of a loop over idx[a] .. idx[b] in which every `unit` places are those of one turn
  *   rows by index     with `trust distinct(idx)`: the places in idx, by dimension. A part of idx is distinct as well: the place counts
  *                     in the whole
  *   im2col stores     pixels by number and channels
@@ -143,6 +144,64 @@ static bool outside(Lower *L, const PTensor *base, const DomBox *box)
     return out;
 }
 
+/* Where the places of all turns of the team's loops begin and end. */
+static bool over_loops(Lower *L, const TensorAccess *a, Poly *begin, Poly *end)
+{
+    bool straight = true;
+    for (uint32_t i = a->loops.n; i-- > 0 && straight;) {
+        Atom x = a->loops.v[i].index;
+        Poly first, last, of[2];
+        int64_t step[2];
+        bool team = !(domain_mentions(L->d, *begin, x) || domain_mentions(L->d, *end, x));
+        for (int t = 0; t < a->nteam; t++) team |= a->team[t] == x;
+        if (team) continue;
+        straight = domain_range(L->d, x, &first, &last) && domain_linear(L->d, *begin, x, &step[0], &of[0]) && domain_linear(L->d, *end, x, &step[1], &of[1]) &&
+                   step[0] > 0 && step[0] == step[1];
+        if (!straight) break;
+        *begin = of[0];
+        *end = poly_add(L->d, of[1], poly_mul(L->d, last, poly_const(L->d, step[1])));
+    }
+    return straight;
+}
+
+/* An element of a sorted tensor that p is made of, in the order in which they were read, from *i on. */
+static const Sx *next_sorted(Lower *L, Poly p, uint32_t *i, Atom *atom)
+{
+    struct Scalars *s = L->scalars;
+    while (*i < s->all.n) {
+        const Scalar *x = s->all.v[(*i)++];
+        if (x->x->op != SX_LOAD || x->x->tensor->rank != 1 || !x->has_poly || x->poly_facts != s->facts || x->uses & USE_VAR || x->poly.n != 1) continue;
+        *atom = x->poly.terms[0].atoms[0];
+        if (trusts(L, x->x->tensor, TRUST_SORTED) && domain_mentions(L->d, p, *atom)) return x->x;
+    }
+    return NULL;
+}
+
+static void looped_axis(Lower *L, TensorAccess *a, Axis x)
+{
+    Poly begin = x.start, end = poly_add(L->d, x.start, x.extent), rest;
+    const Sx *lo, *hi;
+    Atom first, last;
+    int64_t unit;
+    if (L->k->trusts.n == 0 || !over_loops(L, a, &begin, &end)) return;
+    for (uint32_t i = 0; (lo = next_sorted(L, begin, &i, &first));) {
+        if (!domain_linear(L->d, begin, first, &unit, &rest) || unit < 1 || !domain_le(L->d, poly_const(L->d, 0), rest)) continue;
+        for (uint32_t j = 0; (hi = next_sorted(L, end, &j, &last));) {
+            x.unit = poly_const(L->d, unit);
+            if (hi->tensor != lo->tensor || !domain_le(L->d, end, poly_mul(L->d, poly_atom(L->d, last), x.unit))) continue;
+            x.start = scalar_poly(L, lo->idx[0]);
+            x.extent = poly_sub(L->d, scalar_poly(L, hi->idx[0]), x.start);
+            if (!domain_le(L->d, poly_const(L->d, 0), x.extent)) continue;
+            x.kind = AXIS_SORTED;
+            x.of = lo->tensor;
+            x.name = arena_printf(L->a, "the places in `%s`", name_text(L, lo->tensor->name));
+            x.bound = true;
+            add(L, a, x);
+            return;
+        }
+    }
+}
+
 static void base_axes(Lower *L, TensorAccess *a)
 {
     DomBox box;
@@ -150,7 +209,10 @@ static void base_axes(Lower *L, TensorAccess *a)
     const PTensor *t = m->tensor, *base = base_of(t);
     if (!region_box(L, m, &box)) return;
     a->never |= outside(L, base, &box);
-    for (int b = 0; b < box.rank; b++) add(L, a, element(L, base, b, box.start[b], box.extent[b]));
+    for (int b = 0; b < box.rank; b++) {
+        add(L, a, element(L, base, b, box.start[b], box.extent[b]));
+        looped_axis(L, a, element(L, base, b, box.start[b], box.extent[b]));
+    }
     for (int d = 0; d < m->rank; d++) {
         int b = t->base ? t->dim_of[d] : d;
         const PDim *p = &m->g->dim[d];

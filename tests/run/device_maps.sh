@@ -13,6 +13,18 @@ matrices() {
 turned() { said=$("$REFERENCE" turned "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1); judge $? "$said"; }
 bumped() { said=$("$REFERENCE" bumped "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
 
+# ---- from one element of a sorted list to the next, without views ----
+between=tests/golden/independence/between.tile
+numbers i4 0,3,3,5,8 o
+make f4 8,16,64 a
+case_ $between:rows x="$work/a.npy" at="$work/o.npy" y="f32[8,16,64]:$work/b.npy" && same a b
+for m in 61 64; do
+    make f4 $m,64 a
+    case_ $between:parts x="$work/a.npy" at="$work/o.npy" y="f32[$m,64]:$work/b.npy" && same a b
+    make f4 $((2 * m)),64 a
+    case_ $between:pairs x="$work/a.npy" at="$work/o.npy" y="f32[$((2 * m)),64]:$work/b.npy" && same a b
+done
+
 # Has the simulator tensormap.replace? A GPU has, if it is one that runs programs at all.
 makes_maps() {
     case ${LIST:-}$device in sim*) ;; *) return 0 ;; esac
