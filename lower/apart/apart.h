@@ -93,6 +93,8 @@ void access_note(Lower *L, const MoveInfo *mi);
 /* ---- axes.c ---- */
 void axes_of(Lower *L, TensorAccess *a);
 bool trusts(const Lower *L, const PTensor *idx, Trust fact);
+/* Of the elements of tensors that p is made of the next one, from *i on, if no variable says which: the number that it is. NULL: none more. */
+const Sx *next_element(Lower *L, Poly p, uint32_t *i, Atom *atom);
 /* The tensor whose elements say which row: NULL where the source computes it. */
 const PTensor *row_numbers(const Sx *start, const PRows *rows);
 

@@ -164,15 +164,14 @@ static bool over_loops(Lower *L, const TensorAccess *a, Poly *begin, Poly *end)
     return straight;
 }
 
-/* An element of a sorted tensor that p is made of, in the order in which they were read, from *i on. */
-static const Sx *next_sorted(Lower *L, Poly p, uint32_t *i, Atom *atom)
+const Sx *next_element(Lower *L, Poly p, uint32_t *i, Atom *atom)
 {
     struct Scalars *s = L->scalars;
     while (*i < s->all.n) {
         const Scalar *x = s->all.v[(*i)++];
-        if (x->x->op != SX_LOAD || x->x->tensor->rank != 1 || !x->has_poly || x->poly_facts != s->facts || x->uses & USE_VAR || x->poly.n != 1) continue;
+        if (x->x->op != SX_LOAD || !x->has_poly || x->poly_facts != s->facts || x->uses & USE_VAR || x->poly.n != 1) continue;
         *atom = x->poly.terms[0].atoms[0];
-        if (trusts(L, x->x->tensor, TRUST_SORTED) && domain_mentions(L->d, p, *atom)) return x->x;
+        if (domain_mentions(L->d, p, *atom)) return x->x;
     }
     return NULL;
 }
@@ -184,9 +183,10 @@ static void looped_axis(Lower *L, TensorAccess *a, Axis x)
     Atom first, last;
     int64_t unit;
     if (L->k->trusts.n == 0 || !over_loops(L, a, &begin, &end)) return;
-    for (uint32_t i = 0; (lo = next_sorted(L, begin, &i, &first));) {
+    for (uint32_t i = 0; (lo = next_element(L, begin, &i, &first));) {
+        if (lo->tensor->rank != 1 || !trusts(L, lo->tensor, TRUST_SORTED)) continue;
         if (!domain_linear(L->d, begin, first, &unit, &rest) || unit < 1 || !domain_le(L->d, poly_const(L->d, 0), rest)) continue;
-        for (uint32_t j = 0; (hi = next_sorted(L, end, &j, &last));) {
+        for (uint32_t j = 0; (hi = next_element(L, end, &j, &last));) {
             x.unit = poly_const(L->d, unit);
             if (hi->tensor != lo->tensor || !domain_le(L->d, end, poly_mul(L->d, poly_atom(L->d, last), x.unit))) continue;
             x.start = scalar_poly(L, lo->idx[0]);

@@ -135,7 +135,7 @@ static void holds_of(Lower *L, Compared *c, const TensorAccess *a, int side)
 }
 
 /* What tells CTAs from each other is the same in one, but for iterations, which are its turns: also where numbers are made of it
- * (domain/basis.c). */
+ * (domain/basis.c), and elements that are read by it. */
 static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
 {
     for (int i = 0; i < a->nteam && c->pair.naxes < DOM_AXES_MAX; i++) {
@@ -143,6 +143,13 @@ static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
         for (int t = 0; t < c->nturns; t++) turns = turns || c->renaming[0].from[t] == a->team[i];
         Poly cta = poly_atom(L->d, a->team[i]);
         if (!turns) c->axis[c->pair.naxes++] = domain_number(L->d, cta, cta);
+    }
+    for (uint32_t k = 0; k < a->axes.n; k++) {
+        const Sx *x;
+        Atom read;
+        for (uint32_t i = 0; (x = next_element(L, a->axes.v[k].start, &i, &read)) && c->pair.naxes < DOM_AXES_MAX;)
+            if ((scalar_uses(L, x) & (USE_TEAM | USE_INDEX)) == USE_TEAM)
+                c->axis[c->pair.naxes++] = domain_number(L->d, poly_atom(L->d, read), poly_atom(L->d, read));
     }
 }
 

@@ -18,6 +18,7 @@ between=tests/golden/independence/between.tile
 numbers i4 0,3,3,5,8 o
 make f4 8,16,64 a
 case_ $between:rows x="$work/a.npy" at="$work/o.npy" y="f32[8,16,64]:$work/b.npy" && same a b
+case_ tests/golden/roles/segments.tile x="$work/a.npy" seg="$work/o.npy" y="f32[8,16,64]:$work/b.npy" && same a b
 for m in 61 64; do
     make f4 $m,64 a
     case_ $between:parts x="$work/a.npy" at="$work/o.npy" y="f32[$m,64]:$work/b.npy" && same a b
