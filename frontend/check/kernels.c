@@ -290,6 +290,7 @@ static bool cluster_divides_grid(Env *e)
                           "grid.%c is %lld%s, which is not a multiple of the cluster's %lld", 'x' + d, (long long)n,
                           grid ? "" : " where no `grid` is given", (long long)k->cluster[d]);
         if (grid) diag_label(e->c->diags, g, k->cluster_span, "the cluster");
+        else diag_fix(e->c->diags, g, "say how many CTAs, of all clusters together: `grid (%lld, %lld, %lld)`", (long long)k->cluster[0], (long long)k->cluster[1], (long long)k->cluster[2]);
         ok = false;
     }
     return ok;
