@@ -107,6 +107,8 @@ void unknown_name(Env *e, Ident id, const char *what)
         const char *near = nearest_name(e, name_of(e, id.name)), *foreign = foreign_fix(name_of(e, id.name));
         if (foreign) diag_fix(e->c->diags, g, "%s", foreign);
         else if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+        else if (e->kernel && e->kernel->tensors.n && !e->block && strcmp(what, "name") == 0) /* in the head */
+            diag_fix(e->c->diags, g, "a size is an extent of a parameter: `x: global f32[%s]`; a number is one itself: `%s: s64`", name_of(e, id.name), name_of(e, id.name));
     }
     /* Known from here on: one error for a name, not one for each use. */
     push(e, (Entity){.kind = ENT_BAD, .name = id.name});
