@@ -16,6 +16,11 @@ function(tile_add_kernels)
     if(aliased)
         set(arg_TARGET ${aliased})
     endif()
+    get_target_property(home ${arg_TARGET} SOURCE_DIR)
+    get_target_property(imported ${arg_TARGET} IMPORTED)
+    if(NOT imported AND NOT home STREQUAL CMAKE_CURRENT_SOURCE_DIR) # what builds its sources would not know how they are made
+        message(FATAL_ERROR "tile_add_kernels: target `${arg_TARGET}` is of `${home}`, and gets its kernels there")
+    endif()
     set(options ${arg_OPTIONS})
     if(arg_ARCH)
         list(JOIN arg_ARCH "," arch)
@@ -61,7 +66,7 @@ function(tile_add_kernels)
         add_custom_command(
             OUTPUT ${out}.c ${out}.h
             COMMAND tilecc::program --emit=c ${make_rule} ${options} "${path}" -o ${out}.c
-            DEPENDS ${depends} tilecc::program
+            DEPENDS ${depends} tilecc::program tilecc::tilecc # the compiler is the library
             ${rule}
             COMMENT "tilecc ${source}"
             COMMAND_EXPAND_LISTS
@@ -73,7 +78,6 @@ function(tile_add_kernels)
         endif()
     endforeach()
     get_target_property(type ${arg_TARGET} TYPE)
-    get_target_property(imported ${arg_TARGET} IMPORTED)
     if(imported OR type MATCHES "^(INTERFACE_LIBRARY|UTILITY)$")
         message(FATAL_ERROR "tile_add_kernels: target `${arg_TARGET}` compiles nothing: kernels go into a library or a program of this project")
     endif()

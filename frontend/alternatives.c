@@ -261,6 +261,21 @@ void check_defines(Checked *ch, Text *out)
     }
 }
 
+const char *check_settable(Checked *ch, Arena *a)
+{
+    Text all, names;
+    text_in(&all, a);
+    check_defines(ch, &all);
+    text_in(&names, a);
+    size_t n = 0;
+    for (const char *p = text_end(&all); *p; p += strcspn(p, "\n") + 1) {
+        if (strncmp(p, "kernel=", 7) == 0) continue;
+        if (n++ < 12) text_printf(&names, "%s%.*s", n > 1 ? ", " : "", (int)strcspn(p, "=\n"), p);
+    }
+    if (n > 12) text_str(&names, ", ..");
+    return n ? text_end(&names) : "nothing";
+}
+
 /* ---- all of a program ---- */
 
 void alternatives(Checked *ch)

@@ -402,6 +402,7 @@ const Wish *check_wish(const Checked *ch, size_t i);   /* NULL: none */
 size_t check_kernel_count(const Checked *ch);
 /* `NAME=VALUE`, a line for each thing that -D can set: the main file's constants, `kernel` for each kernel, and behind it its compile-time parameters. */
 void check_defines(Checked *ch, Text *out);
+const char *check_settable(Checked *ch, Arena *a); /* the first of these names: "k.BM, k.BN", or "nothing" */
 /* The imported module that has this constant, `name` or `module.name`; NULL: none. */
 const char *module_of_const(const Checked *ch, const char *name);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it, or in check_unit: what is returned is whole. */

@@ -615,6 +615,8 @@ void c_interface_source(const CInterface *c, Text *out)
     bool used[LX_OP_COUNT] = {false};
     print_title(c, "c", out);
     text_printf(out, " * What it does stands in %s.h. */\n#include \"%s.h\"\n\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n", c->file, c->file);
+    if (!c->driver) /* of C++ only */
+        text_str(out, "\n#if defined(__cplusplus) && defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wold-style-cast\" /* it is C, too */\n#endif\n");
     print_images(c, out);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t t = 0; t < kernels[i].mf->tensors.n; t++)

@@ -156,22 +156,6 @@ static Define *defines(Job *j)
     return d;
 }
 
-/* The names that -D can set, of --emit=defines. */
-static const char *settable(Job *j, Checked *ch)
-{
-    Text all, names;
-    text_in(&all, &j->arena);
-    text_in(&names, &j->arena);
-    check_defines(ch, &all);
-    size_t n = 0;
-    for (const char *p = text_end(&all); *p; p += strcspn(p, "\n") + 1) {
-        if (strncmp(p, "kernel=", 7) == 0) continue;
-        if (n++ < 12) text_printf(&names, "%s%.*s", n > 1 ? ", " : "", (int)strcspn(p, "=\n"), p);
-    }
-    if (n > 12) text_str(&names, ", ..");
-    return n ? text_end(&names) : "nothing";
-}
-
 static void unused_defines(Job *j, Checked *ch, const Define *d)
 {
     bool whole = j->diags.errors == 0;
@@ -182,7 +166,7 @@ static void unused_defines(Job *j, Checked *ch, const Define *d)
                                    d[i].name, d[i].value, module)
                          : diag_at(&j->diags, E0213, (Span){0, 0}, "-D %s=%s: no kernel has this compile-time parameter", d[i].name,
                                    d[i].value);
-        if (!module && whole) diag_note(&j->diags, g, (Span){0, 0}, "it can set %s (--emit=defines)", settable(j, ch));
+        if (!module && whole) diag_note(&j->diags, g, (Span){0, 0}, "it can set %s (--emit=defines)", check_settable(ch, &j->arena));
         if (module) diag_fix(&j->diags, g, "a compile-time parameter of the kernel, which hands it to the module's functions: `f<N>(..)`");
     }
 }
@@ -286,7 +270,7 @@ static bool take_ptx(Job *j, CacheKey *k)
     if (!j->opt->cache || j->diags.errors) return false;
     cache_open(&j->cache, true);
     if (j->cache.folder < 0) {
-        if (j->cache.said[0]) j->result.cache = arena_strdup(&j->arena, j->cache.said, strlen(j->cache.said));
+        if (j->cache.said[0]) j->result.cache = arena_printf(&j->arena, "%s%s%s", j->cache.path, j->cache.path[0] ? ": " : "", j->cache.said);
         return false;
     }
     key_ptx(k, j->opt, j->c.target->name, &j->sources);

@@ -13,7 +13,7 @@ static const struct {
     {COMPILE, "tilecc [options] FILE.tile"},
     {RUN, "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT..."},
     {TUNE, "tilecc tune [options] FILE.tile[:KERNEL] [SIZE=NUMBER | SIZE=LEAST..MOST | NAME=ARGUMENT]..."},
-    {TEST, "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]..."},
+    {TEST, "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile[:LINE]]..."},
     {NEW, "tilecc new NAME"},
     {CACHE, "tilecc cache --stats | --verify | --clear"},
     {CHECK, "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx"},

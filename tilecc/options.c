@@ -66,9 +66,11 @@ typedef struct CommandLine {
     int information;                                /* id of --help, --man, ..: done instead of compiling */
 } CommandLine;
 
+static const char *asked; /* the command of the command line that is read; NULL: compile */
+
 static int usage_error(void)
 {
-    fputs("try: tilecc --help\n", stderr);
+    fprintf(stderr, "try: tilecc %s%s--help\n", asked ? asked : "", asked ? " " : "");
     return EXIT_USAGE;
 }
 
@@ -547,11 +549,14 @@ int run_command_line(int argc, char **argv)
     bool help = argc > 1 && strcmp(argv[1], "help") == 0; /* help run: as run --help */
     argv += help;
     argc -= help;
-    if (argc > 1) {
-        for (size_t i = 0; i < NCOMMANDS; i++)
-            if (strcmp(argv[1], COMMANDS[i].name) == 0) command = COMMANDS[i].command;
-        argv += command != COMPILE;
-        argc -= command != COMPILE;
+    asked = NULL;
+    for (size_t i = 0; i < NCOMMANDS && argc > 1; i++) {
+        if (strcmp(argv[1], COMMANDS[i].name) != 0) continue;
+        command = COMMANDS[i].command;
+        asked = COMMANDS[i].name;
+        argv++;
+        argc--;
+        break;
     }
     CommandLine c = {.information = help ? OPT_HELP : 0, .o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
     c.defines = must_alloc((size_t)argc * sizeof *c.defines + 1);

@@ -177,7 +177,7 @@ HOME=$work/home XDG_CACHE_HOME=xdg cached "home/.cache/tilecc: PTX taken"
 HOME='' cached 'there is no place for it'
 export TILECC_CACHE_DIR="$work/c"
 touch c
-cached "the folder can't be opened: Not a directory"
+cached "cache: $work/c: the folder can't be opened: Not a directory"
 expect 3 "can't be opened" cache --stats
 rm c && mkdir c && chmod 770 c
 cached 'others may write to the folder'

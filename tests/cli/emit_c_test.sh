@@ -10,7 +10,7 @@ compiles() { # files without suffix
     # shellcheck disable=SC2086
     cc -std=c99 $strict -Wstrict-prototypes $includes -fsyntax-only "$1.c" >log 2>&1 || fail "$1.c as C99: $(head -5 log)"
     # shellcheck disable=SC2086
-    [ -z "$cxx" ] || "$cxx" -x c++ -std=c++17 $strict $includes -fsyntax-only "$1.c" >log 2>&1 || fail "$1.c as C++17: $(head -5 log)"
+    [ -z "$cxx" ] || "$cxx" -x c++ -std=c++17 -Wold-style-cast $strict $includes -fsyntax-only "$1.c" >log 2>&1 || fail "$1.c as C++17: $(head -5 log)"
 }
 
 # Called.

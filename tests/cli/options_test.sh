@@ -5,6 +5,9 @@ expect 2 'no source file'
 expect 2 "unknown option '--hlep'; did you mean '--help'\?" --hlep
 expect 2 "unknown option '-ach'; did you mean '-arch'\?" -ach=sm_90a good.tile
 expect 2 "unknown option '-x'" -x good.tile
+contains err '^try: tilecc --help$'
+expect 2 "unknown option '-x'" run -x good.tile
+contains err '^try: tilecc run --help$'
 expect 2 "unknown option '--time': it goes only with" --time good.tile
 expect 2 "unknown option '--emitt'; did you mean '--emit'\?" --emitt=ir good.tile
 expect 2 "--emit does not take 'irr'; did you mean 'ir'\?" --emit=irr good.tile

@@ -147,6 +147,14 @@ grep -q "the report would replace 'lines/k.tile'" err && cmp -s saved lines/k.ti
 code 3 lines --junit=nowhere/report.xml
 hasnt 'FAILED' # it is known before the tests
 
+# One line of a file.
+code 0 lines/k.tile:3
+has '^ok     lines/k.tile: run, line 3$'
+code 1 lines/k.tile:2
+has 'line 2 has no .// run:.'
+code 3 lines/k.tile:x
+code 3 lines/gone.tile:3
+
 # Contents are the same everywhere.
 cat >t/contents.tile <<'END'
 kernel k(x: global T[32], y: global T[32]) { shared t: T[32]; move x[0] -> t via bulk; move t -> y[0] via bulk; }

@@ -34,6 +34,9 @@ tries() { # folder, generator, language
     touch "$work/project/lib/mine.tile"
     build "$1"
     [ "$(compiled)" = 1 ] || fail "$2: a newer import is not noticed"
+    touch "$(find "$prefix" -name 'libtilecc.*[0-9a]' -type f)"
+    build "$1"
+    [ "$(compiled)" = 1 ] || fail "$2: a newer compiler is not noticed"
     : >"$work/project/two words.tune"
     build "$1"
     [ "$(compiled)" = 1 ] || fail "$2: a tune file that was not there is not noticed"
@@ -46,6 +49,8 @@ if command -v make >/dev/null; then
     if command -v c++ >/dev/null; then tries make 'Unix Makefiles' CXX; else tries make 'Unix Makefiles' C; fi
 fi
 
+mkdir "$work/project/below"
+echo 'tile_add_kernels(TARGET app SOURCES ../tests/one.tile)' >"$work/project/below/CMakeLists.txt"
 refused() { # pattern, call
     printf 'cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES NONE)\nfind_package(tilecc REQUIRED)\nadd_library(app INTERFACE)\n%s\n' "$2" >"$work/project/CMakeLists.txt"
     rm -rf "$work/refused"
@@ -61,8 +66,34 @@ if command -v ninja >/dev/null; then
     refused 'target .app. compiles nothing' 'tile_add_kernels(TARGET app SOURCES tests/one.tile)'
     refused 'target .tilecc::tile. compiles nothing' 'add_library(a ALIAS tilecc::tile)
 tile_add_kernels(TARGET a SOURCES tests/one.tile)'
+    refused 'target .app. is of .*project., and gets its kernels there' 'add_subdirectory(below)'
     refused 'NAME is missing' 'tile_add_test(FOLDER tests)'
     refused 'there is no .*/gone' 'tile_add_test(NAME t FOLDER gone)'
+fi
+
+# Archives ask who links them for no target that he hasn't found.
+if cmake -S "$root" -B "$work/archives" -DBUILD_SHARED_LIBS=OFF -DTILECC_TESTS=OFF >"$work/log" 2>&1; then
+    export=$(find "$work/archives/CMakeFiles/Export" -name tilecc-targets.cmake)
+    grep -q 'add_library(tilecc::tile STATIC' "$export" || fail "no archives are exported: $export"
+    links=$(grep LINK_LIBRARIES "$export" | grep -o '[A-Za-z_]*::[A-Za-z_]*' | grep -v '^tilecc::')
+    [ -z "$links" ] || fail "archives need $links"
+else
+    fail "archives: $(tail -3 "$work/log")"
+fi
+
+# In a project around: the same names, and none of its choices are made for it. Nothing is built.
+if command -v ninja >/dev/null; then
+    mkdir "$work/around"
+    cp "$root/tests/install/kernels/tests/one.tile" "$work/around"
+    printf 'cmake_minimum_required(VERSION 3.25)\nproject(around LANGUAGES C)\nadd_subdirectory("%s" tilecc EXCLUDE_FROM_ALL)
+enable_testing()\nfile(WRITE ${CMAKE_CURRENT_BINARY_DIR}/a.c "int a;")\nadd_library(app ${CMAKE_CURRENT_BINARY_DIR}/a.c)
+target_link_libraries(app PRIVATE tilecc::tilecc tilecc::tile_source)\ntile_add_kernels(TARGET app SOURCES one.tile)\ntile_add_test(NAME one FILES one.tile)
+' "$root" >"$work/around/CMakeLists.txt"
+    cmake -S "$work/around" -B "$work/around/b" -G Ninja >"$work/log" 2>&1 && ninja -C "$work/around/b" -t commands app >"$work/log" 2>&1 ||
+        fail "in a project around: $(tail -5 "$work/log")"
+    grep -q 'tilecc --emit=c .*one.tile' "$work/log" || fail "in a project around nothing is compiled"
+    [ ! -e "$work/around/b/CPackConfig.cmake" ] && [ "$(ninja -C "$work/around/b" -t targets all | grep -c '^libapp.a:')" = 1 ] ||
+        fail 'the project around has options of this one'
 fi
 
 # The same by pkg-config, from a prefix that was moved.

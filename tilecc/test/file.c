@@ -463,18 +463,29 @@ static void put_result(TestFile *t, const char *name, double seconds)
         put_result(t, name, now() - from_);                                                                            \
     } while (0)
 
+static void test_runs(TestFile *t)
+{
+    unsigned line = 1, n = 0;
+    for (const char *p = t->text; *p; p = next_line(p), line++) {
+        const char *say = comment_in(p, "run:");
+        if (!say || (t->line && line != t->line)) continue;
+        Words w = split(say, line_end(p));
+        const char *name = printed("run, line %u", line);
+        CHECK(name, check_run(t, &w, line));
+        n++;
+    }
+    if (t->line && n == 0) CHECK("run", fprintf(t->why, "line %u has no `// run:`\n", t->line));
+}
+
 void test_file(TestFile *t)
 {
+    if (t->line) {
+        test_runs(t);
+        return;
+    }
     if (beside(t->name, "ptx")) CHECK("ptx", check_made(t, "ptx"));
     if (beside(t->name, "ir")) CHECK("ir", check_made(t, "ir"));
     if (beside(t->name, "err")) CHECK("err", check_said(t));
     if (says(t->text, "expect")) CHECK("expect", check_expected(t));
-    unsigned line = 1;
-    for (const char *p = t->text; *p; p = next_line(p), line++) {
-        const char *say = comment_in(p, "run:");
-        if (!say) continue;
-        Words w = split(say, line_end(p));
-        const char *name = printed("run, line %u", line);
-        CHECK(name, check_run(t, &w, line));
-    }
+    test_runs(t);
 }

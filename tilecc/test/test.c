@@ -19,6 +19,7 @@ typedef struct Check { /* a line of results */
 
 typedef struct Case { /* a file */
     char *path, *text;
+    unsigned line; /* the one that is asked for; 0: all */
     pid_t pid;   /* of its process and of the group of what that starts; 0: not begun */
     char *work;  /* its folder */
     bool over;
@@ -101,9 +102,26 @@ static bool add_folder(Cases *c, const char *folder)
     return ok;
 }
 
+/* "k.tile:3", as it is shown: bytes in front of the colon, and the line. 0: it is something else. */
+static size_t names_line(const char *path, unsigned *line)
+{
+    const char *colon = strrchr(path, ':');
+    size_t n = colon ? (size_t)(colon - path) : 0, digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    if (n < 6 || memcmp(colon - 5, ".tile", 5) != 0 || digits == 0 || digits > 8 || colon[1 + digits]) return 0;
+    *line = (unsigned)strtoul(colon + 1, NULL, 10);
+    return *line ? n : 0;
+}
+
 static bool add_path(Cases *c, const char *path)
 {
     struct stat st;
+    unsigned line;
+    size_t n = names_line(path, &line), before = c->n;
+    if (n && stat(path, &st) != 0) {
+        bool ok = add_file(c, copy_text(path, n), true);
+        if (c->n > before) c->v[before].line = line;
+        return ok;
+    }
     if (stat(path, &st) != 0) {
         complain("can't read '%s': %s", path, strerror(errno));
         return false;
@@ -131,7 +149,7 @@ static _Noreturn void child(const TestOptions *opt, const Case *c, const struct 
     const char *slash = strrchr(c->path, '/');
     char *folder = slash ? copy_text(c->path, (size_t)(slash - c->path) + 1) : copy_text(".", 1);
     char *results = joined(c->work, "results"), *why = joined(c->work, "why");
-    TestFile t = {.opt = opt, .name = slash ? slash + 1 : c->path, .text = c->text, .work = c->work};
+    TestFile t = {.opt = opt, .name = slash ? slash + 1 : c->path, .text = c->text, .line = c->line, .work = c->work};
     t.stem = copy_text(t.name, strlen(t.name) - strlen(".tile"));
     t.results = fopen(results, "wb");
     t.why = fopen(why, "w+b");

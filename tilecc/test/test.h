@@ -22,6 +22,7 @@ typedef struct TestFile {
     const char *stem;  /* without .tile */
     const char *work;  /* a folder for what is made */
     const char *text;
+    unsigned line;     /* the one run line that is wanted; 0: all that is expected */
     FILE *results;     /* a record for each check: see test_result() */
     FILE *why;         /* of the check at hand: what is wrong; empty where it passes */
     bool updated;      /* by the check at hand */
