@@ -269,13 +269,13 @@ static void keep_values(Verifier *v, Choice *c, const Values *l)
 }
 
 /* The most turns that were chosen for a loop around v->now, beyond two or those that it always has, and but for those that differ. */
-static int64_t turns_around(const Verifier *v, bool but_unlike)
+static int64_t turns_around(const Verifier *v)
 {
     const Thread *t = v->now;
     int64_t most = 0;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
-        int64_t least = v->few ? 0 : v->turns[fr->op].least, alike = fr->past - (least > 2 ? least : 2) - (but_unlike ? v->together[fr->op] : 0);
+        int64_t least = v->few ? 0 : v->turns[fr->op].least, alike = fr->past - (least > 2 ? least : 2) - v->together[fr->op];
         if (!fr->burst && v->chosen[fr->op] && alike > most) most = alike;
     }
     return most;
@@ -309,13 +309,11 @@ static uint32_t counts_of(Verifier *v, uint32_t op, int64_t by, int64_t *counts)
 }
 
 /* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
- * where it has few itself; turns that differ (tries/compare.c) don't count, nor
- * do those of loops on whose number of turns that of others depends (tries/nests.c). Where they differ by copies alone, what matters
- * is pairs of accesses: S + 1 turns in each of them. */
+ * where it has few itself; turns that differ (tries/compare.c) don't count, nor do those of loops on whose number of turns that of
+ * others depends (tries/nests.c). */
 static bool fits(const Verifier *v, int64_t S, int64_t count)
 {
-    int64_t all = turns_around(v, false), alike = turns_around(v, true);
-    return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
+    return count <= 1 || count * turns_around(v) <= 2 * S;
 }
 
 static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t offset)
