@@ -14,6 +14,12 @@ static bool next_out(const Check *c, const State *s, uint32_t ring, Out *o) /* z
     for (; o->back < r->slots; o->back++, o->i = 0) {
         o->g = generation(&c->p, s, ring, o->back);
         while (o->i < r->outs.n) {
+            uint64_t eight = 1;
+            if (o->i + sizeof eight <= r->outs.n) memcpy(&eight, &outs_of(o->g)[o->i], sizeof eight);
+            if (eight == 0) {
+                o->i += sizeof eight;
+                continue;
+            }
             o->age = &outs_of(o->g)[o->i++];
             if (*o->age == 0) continue;
             o->x = tree_out(&c->f, r, o->i - 1);

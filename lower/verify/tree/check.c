@@ -55,9 +55,12 @@ static uint32_t counts_at(Check *c, uint32_t ring, const IrOp *op, uint32_t s)
 static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknown)
 {
     const TreeRing *r = g.r;
+    const uint64_t *needs = needs_of(r, free_bit(x->at));
+    bool fences = r->tensor || (is_copy(x) && !x->generic);
     if (set_has(unknown, free_bit(x->at))) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
     for (uint32_t w = 0; w < r->words; w++) {
-        uint64_t bits = (unknown[w] | c->fresh[w]) & x->meets[w], apart = 0;
+        uint64_t may = needs[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
+        uint64_t bits = (unknown[w] | c->fresh[w]) & may & ~(x->apart ? x->apart[w] : 0), apart = 0;
         while (bits && !c->failed) {
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
             const TreeAccess *y = tree_access_of(&c->f, r, at);
@@ -66,7 +69,8 @@ static void beside(Check *c, Generation g, TreeAccess *x, const uint64_t *unknow
             else if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, r->tensor ? "touched with no tc.fence behind what was done there" : "copied, with no fence behind what threads wrote");
             else fail(c, TREE_BESIDE, x->ring, y, "touched beside an access that may be under way");
         }
-        x->meets[w] &= ~apart;
+        if (apart && !x->apart) x->apart = arena_array(c->f.a, uint64_t, r->words);
+        if (apart) x->apart[w] |= apart;
     }
 }
 

@@ -406,13 +406,6 @@ static void lay_out(TreeFacts *f, uint32_t ring)
         }
         x->out = out[x->over];
     }
-    for (uint32_t i = 0; i < r->access.n; i++) {
-        TreeAccess *x = &f->access.v[r->access.v[i]];
-        bool fences = r->tensor || (is_copy(x) && !x->generic);
-        if (has_bytes(x)) x->meets = arena_array(f->a, uint64_t, r->words);
-        for (uint32_t w = 0; w < r->words && has_bytes(x); w++)
-            x->meets[w] = needs_of(r, free_bit(x->at))[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
-    }
     state_lay_out(f->a, r, f->k->roles.n);
 }
 

@@ -61,7 +61,7 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint8_t rank, at; /* CTAs: whose agent it is, whose slot */
     uint8_t how;
     uint32_t out;    /* among those of the ring that are waited for, from 1 */
-    uint64_t *meets; /* a set of what it may meet, less what was found not to */
+    uint64_t *apart; /* a set of what it was found not to meet; NULL: nothing */
     uint32_t over;   /* in sets of what is not known (state.h): that it is over; generic: the bit behind, that what it wrote is visible */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
