@@ -72,7 +72,7 @@ tile_add_kernels(TARGET a SOURCES tests/one.tile)'
 fi
 
 # Archives ask who links them for no target that he hasn't found.
-if cmake -S "$root" -B "$work/archives" -DBUILD_SHARED_LIBS=OFF -DTILECC_TESTS=OFF >"$work/log" 2>&1; then
+if cmake -S "$root" -B "$work/archives" -G Ninja -DBUILD_SHARED_LIBS=OFF -DTILECC_TESTS=OFF >"$work/log" 2>&1; then
     export=$(find "$work/archives/CMakeFiles/Export" -name tilecc-targets.cmake)
     grep -q 'add_library(tilecc::tile STATIC' "$export" || fail "no archives are exported: $export"
     links=$(grep LINK_LIBRARIES "$export" | grep -o '[A-Za-z_]*::[A-Za-z_]*' | grep -v '^tilecc::')

@@ -344,7 +344,8 @@ static void step(Check *c, State *s, uint32_t i)
     const IrOp *op = tree_op(&c->f, i);
     const TreeOp *at = &c->f.at[i];
     c->at = i;
-    for (TreeAccess *x = &c->f.access.v[at->first], *end = &c->f.access.v[at[1].first]; x < end && !c->failed;) x = accesses(c, s, x, end);
+    TreeAccess *x = at->first < at[1].first ? &c->f.access.v[at->first] : NULL, *end = x ? &c->f.access.v[at[1].first] : NULL;
+    while (x != end && !c->failed) x = accesses(c, s, x, end);
     if (op->agent == 0 || c->failed) return;
     uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
