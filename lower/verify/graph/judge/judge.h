@@ -29,7 +29,6 @@ bool pair_fenced(const Verifier *v, const Access *a, const Access *b);   /* or t
 
 /* ---- tell.c: what is wrong, in the words of who wrote the program ---- */
 void tell_race(Verifier *v, const Race *r);
-int race_plain(const Verifier *v, const Access *a, const Access *b);
 void tell_waiting(Verifier *v, Diag *g, uint32_t wait); /* nothing completes what op `wait` waits for: what might */
 void tell_conditions(Verifier *v, Diag *g); /* of sizes, in this run */
 void tell_arrivals(Verifier *v, Diag *g, uint32_t bar); /* of a phase that lacks some */

@@ -18,7 +18,7 @@ static void check_proxy(Verifier *v, const Access *a, const Access *b)
 /* Of those found, the one that shows best what is missing. */
 static void found(Verifier *v, const Access *a, const Access *b)
 {
-    int plain = race_plain(v, a, b);
+    int plain = a->op == b->op ? 0 : a->write && b->write ? 1 : RACE_PLAIN;
     if (v->race.b && v->race.plain >= plain) return;
     v->race = (Race){a, b, plain};
 }

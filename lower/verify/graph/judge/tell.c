@@ -51,9 +51,10 @@ static const uint32_t ALL = UINT32_MAX; /* roles */
 /* An op of the role that waits for the barrier, or counts on it; UINT32_MAX: none. */
 static uint32_t use_of(const Verifier *v, uint32_t role, uint32_t bar, bool waits)
 {
-    for (uint32_t i = 0; i < v->nops; i++) {
+    const Body *b = &v->bodies.v[role == ALL ? 0 : 1 + role];
+    for (uint32_t i = b->first; i < (role == ALL ? v->nops : b->end); i++) {
         bool wait = v->ops[i]->op == IR_BAR_WAIT && verify_arg(v, i, IRK_BAR)->id == bar;
-        if ((waits ? wait : verify_counts(v, i, bar)) && (role == ALL || verify_body(v, i) == &v->bodies.v[1 + role])) return i;
+        if (waits ? wait : verify_counts(v, i, bar)) return i;
     }
     return UINT32_MAX;
 }
@@ -99,12 +100,6 @@ static uint32_t other_user(const Verifier *v, uint32_t but, uint32_t buf)
 }
 
 /* ---- which of the two comes first in the meaning ---- */
-
-int race_plain(const Verifier *v, const Access *a, const Access *b)
-{
-    (void)v;
-    return a->op == b->op ? 0 : a->write && b->write ? 1 : RACE_PLAIN;
-}
 
 /* In the order of the turns; in one turn what is written is read. A role's own order is that of the run. */
 static Pair meaning(const Verifier *v, const Race *r)

@@ -198,13 +198,8 @@ bool nests_own(const Verifier *v, Form of)
 /* What its number of turns is made from. */
 static Round turns_from(const Verifier *v, uint32_t loop)
 {
-    const IrArg *of[] = {v->operands[loop].a, v->operands[loop].b};
-    Round all = {0};
-    for (int i = 0; i < 2; i++) {
-        const Round *r = of[i] && of[i]->kind == IRA_VAL ? &v->rounds[of[i]->id - 1] : NULL;
-        if (r) all.given |= r->given, all.loops |= r->loops;
-    }
-    return all;
+    Round from = round_of_arg(v, v->operands[loop].a), to = round_of_arg(v, v->operands[loop].b);
+    return (Round){.given = from.given | to.given, .loops = from.loops | to.loops};
 }
 
 bool nests_coupled(const Verifier *v, uint32_t loop)
@@ -279,8 +274,8 @@ static void touch(const Verifier *v, uint32_t op, Touched *t)
 
 static bool is_anew(const Verifier *v, const IrArg *bound)
 {
-    const Round *r = bound && bound->kind == IRA_VAL ? &v->rounds[bound->id - 1] : NULL;
-    return r && r->changes && r->given && (r->turns == 0 || r->given == ROUND_VARIABLE);
+    Round r = round_of_arg(v, bound);
+    return r.changes && r.given && (r.turns == 0 || r.given == ROUND_VARIABLE);
 }
 
 /* The runs have some sequences of such numbers, and no more: those of all turns equal, and some in which each two follow each other. They tell

@@ -113,7 +113,7 @@ static void find_circles(Verifier *v)
         const IrOp *op = v->ops[i];
         uint64_t all = op->op == IR_SET ? p->circle[v->operands[i].var] : 0;
         if (all == 0) continue;
-        if (v->operands[i].a->kind == IRA_VAL) all |= v->rounds[v->operands[i].a->id - 1].vars;
+        all |= round_of_arg(v, v->operands[i].a).vars;
         if (op->guard.pred) all |= v->rounds[op->guard.pred - 1].vars;
         for (uint32_t j = 0; j < n; j++)
             if (p->circle[j] & all) all |= p->circle[j];
@@ -227,7 +227,7 @@ static bool by_index(const Verifier *v, uint32_t loop)
     for (uint32_t i = loop + 1; i < v->partner[loop]; i++) {
         const IrOp *op = v->ops[i];
         if (op->op != IR_SET || !v->period->circle[v->operands[i].var]) continue;
-        if (v->operands[i].a->kind == IRA_VAL) loops |= v->rounds[v->operands[i].a->id - 1].loops;
+        loops |= round_of_arg(v, v->operands[i].a).loops;
         if (op->guard.pred) loops |= v->rounds[op->guard.pred - 1].loops;
     }
     return loops != 0;

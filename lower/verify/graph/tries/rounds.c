@@ -102,7 +102,7 @@ static Round masked(const IrOp *op, Round x, int64_t mask)
     return alike ? rest_of(x, low) : times(until(x, low), op->op == IR_XOR && mask < 0 ? -1 : 1);
 }
 
-static Round of_arg(const Verifier *v, const IrArg *arg)
+Round round_of_arg(const Verifier *v, const IrArg *arg)
 {
     return arg && arg->kind == IRA_VAL ? v->rounds[arg->id - 1] : (Round){.turns = 1};
 }
@@ -110,7 +110,7 @@ static Round of_arg(const Verifier *v, const IrArg *arg)
 Round round_of_op(const Verifier *v, const IrOp *op)
 {
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    Round x = of_arg(v, a), y = of_arg(v, b), all = both(both(x, y, 0), of_arg(v, ir_find(op, IRK_COND)), 0);
+    Round x = round_of_arg(v, a), y = round_of_arg(v, b), all = both(both(x, y, 0), round_of_arg(v, ir_find(op, IRK_COND)), 0);
     int64_t k = 0;
     bool known = b && verify_number(v, b, &k), first = !known && a && verify_number(v, a, &k);
     switch ((IrOpcode)op->op) {
@@ -175,7 +175,7 @@ static bool sets(const IrOp *op)
 static bool gives(const Verifier *v, uint32_t at)
 {
     const IrOp *op = v->ops[at];
-    Round x = of_arg(v, ir_find(op, IRK_A));
+    Round x = round_of_arg(v, ir_find(op, IRK_A));
     return sets(op) && !v->given[v->operands[at].var] && (x.given || x.turns == 0 || (x.loops && x.step));
 }
 

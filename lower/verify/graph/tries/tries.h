@@ -74,6 +74,7 @@ void rounds_prepare(Verifier *v); /* and what something is made from; variables 
 bool cones_number(const Verifier *v, uint32_t op, IrKey key);
 bool cones_steers(const IrOp *op, IrKey key); /* of one that is no value: how often something happens, and to how much */
 void rounds_find(Verifier *v, int64_t step); /* step: by how much a variable is more in each turn */
+Round round_of_arg(const Verifier *v, const IrArg *arg); /* NULL, or no value: comes round at once */
 Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */
 int64_t rounds_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
 

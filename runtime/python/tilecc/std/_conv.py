@@ -3,7 +3,7 @@
 import math
 
 from .._arrays import array
-from ._move import move, packed, padded, padded_row, unpadded, whole
+from ._move import move, packed, padded, padded_row, unpadded, unwritten, whole
 from ._views import channels, each, empty, kernel, shaped, size_of, strides_of, view
 
 
@@ -112,7 +112,7 @@ def col2im(cols, shape, size, stride=1, padding=0, dilation=1):
     if 0 in cols.shape:
         return y
     row = padded_row(c, size_of(cols))
-    to = y if row == c else empty(cols, (n, h, w, row))
+    to = unwritten(y, row)
     if row != c or not whole(cols):
         s = strides_of(array(cols))
         wide = empty(cols, (*cols.shape[:3], taps * row))

@@ -188,6 +188,11 @@ def padded(x, row):
     return y
 
 
+def unwritten(out, row):
+    """What a kernel writes with rows of so many, to be unpadded: out itself, or an array like it."""
+    return out if row == out.shape[-1] and whole(out) else empty(out, (*out.shape[:-1], row))
+
+
 def unpadded(y, out):
     """out = the rows of y as far as its own go, or y itself if it is out."""
     return out if y is out else move(y[..., : out.shape[-1]], out)

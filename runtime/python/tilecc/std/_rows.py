@@ -2,7 +2,7 @@
 
 from .._arrays import array
 from ._copies import fill
-from ._move import even, move, packed, padded, padded_row, side_by_side, unpadded, whole
+from ._move import even, move, packed, padded, padded_row, side_by_side, unpadded, unwritten, whole
 from ._views import empty, kernel, launch, matrix, numbers, odd_tile, package_of, row_part, same, shaped, size_of, strides_of, view
 
 
@@ -95,7 +95,7 @@ def unpermute(y, row, dtype=None):
     while part // 2 >= max(width, 64) and part % (2 * unit) == 0:
         part //= 2
     k = kernel("sums", "unpermute", T=t, U=array(out).dtype, I=i, K=n, C=part)
-    to = out if width == out.shape[1] else empty(out, (out.shape[0], width))
+    to = unwritten(out, width)
     k(padded(y, width), packed(row), to)
     return unpadded(to, out)
 
@@ -121,7 +121,7 @@ def _grouped(k, x, offs, shape):
     if 0 in x.shape or 0 in shape:
         return y
     row = padded_row(shape[-1], size_of(x))
-    to = y if row == shape[-1] else empty(x, (*shape[:-1], row))
+    to = unwritten(y, row)
     k(padded(x, row), side_by_side(offs), to)
     return unpadded(to, y)
 

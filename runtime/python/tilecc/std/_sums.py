@@ -4,7 +4,7 @@ from .. import _row_major
 from .._arrays import array
 from ._copies import fill
 from ._matrices import repeat, roll
-from ._move import lines, move, padded, padded_row, unpadded, whole
+from ._move import lines, move, padded, padded_row, unpadded, unwritten
 from ._views import empty, is_contiguous, kernel, launch, same, shaped, size_of, view
 
 
@@ -23,7 +23,7 @@ def _sums(parts, out):
     if 0 in parts.shape:
         return out
     row = padded_row(out.shape[1], size_of(parts), size_of(out))
-    x, y = padded(parts, row), out if whole(out) and row == out.shape[1] else empty(out, (out.shape[0], row))
+    x, y = padded(parts, row), unwritten(out, row)
     if not 2 <= n <= 8:
         k = kernel("sums", "split_k", T=t, U=u, A=_sum_type(t, u))
     else:
