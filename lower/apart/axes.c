@@ -169,8 +169,9 @@ const Sx *next_element(Lower *L, Poly p, uint32_t *i, Atom *atom)
     struct Scalars *s = L->scalars;
     while (*i < s->all.n) {
         const Scalar *x = s->all.v[(*i)++];
-        if (x->x->op != SX_LOAD || !x->has_poly || x->poly_facts != s->facts || x->uses & USE_VAR || x->poly.n != 1) continue;
-        *atom = x->poly.terms[0].atoms[0];
+        const Made *m = &x->made[0];
+        if (x->x->op != SX_LOAD || !m->set || m->facts != s->facts || x->uses & USE_VAR || m->poly.n != 1) continue;
+        *atom = m->poly.terms[0].atoms[0];
         if (domain_mentions(L->d, p, *atom)) return x->x;
     }
     return NULL;

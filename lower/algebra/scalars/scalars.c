@@ -135,15 +135,12 @@ Poly scalar_poly(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return poly_const(L->d, x->k);
     Scalar *s = scalar_of(L, x);
-    bool now = s->poly_facts == L->scalars->facts && (!(s->uses & USE_VAR) || s->poly_epoch == L->scalars->epoch) &&
-               (!(s->uses & L->scalars->by_rank) || s->poly_ranks == L->scalars->ranks);
-    if (s->has_poly && now) return s->poly;
+    const struct Scalars *now = L->scalars;
+    bool of_one = now->at_rank >= 0 && s->uses & now->by_rank;
+    Made *m = &s->made[of_one];
+    if (m->set && m->facts == now->facts && (!(s->uses & USE_VAR) || m->epoch == now->epoch) && (!of_one || m->ranks == now->ranks)) return m->poly;
     Poly p = poly_node(L, x);
-    s->poly = p;
-    s->has_poly = true;
-    s->poly_epoch = L->scalars->epoch;
-    s->poly_ranks = L->scalars->ranks;
-    s->poly_facts = L->scalars->facts;
+    *m = (Made){p, true, now->epoch, now->ranks, now->facts};
     return p;
 }
 

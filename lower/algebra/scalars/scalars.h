@@ -24,6 +24,11 @@ typedef struct Cached { /* a value of a node, reusable while its scope is open a
     uint32_t scope, epoch;
     bool set;
 } Cached;
+typedef struct Made { /* a normal form */
+    Poly poly;
+    bool set;
+    uint32_t epoch, ranks, facts; /* when it was made */
+} Made;
 typedef struct Scalar { /* what is known of one node of an expression graph */
     const Sx *x; /* the first of those that are equal */
     uint8_t uses;
@@ -36,9 +41,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     bool noted, covered; /* for that check; a greater expression's check implies it */
     Interval range;
     Extremes extremes;
-    Poly poly;
-    bool has_poly;
-    uint32_t poly_epoch, poly_ranks, poly_facts; /* when it was made */
+    Made made[2]; /* of any rank; of one, where it differs by rank: an element is one number, whatever is asked of ranks in between */
     Lx lx;
     Cached low, wide, pred;
 } Scalar;
