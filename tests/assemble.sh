@@ -3,6 +3,7 @@
 # there a target may be refused, with diagnostics, and each program takes a quarter of them, another one than the program
 # before it, unless none of those takes it. FULL=1: all of them.
 . ./common.sh
+TILECC=$QUICK
 good_ptxas
 
 assemble() { # file, options

@@ -1,6 +1,7 @@
 # For the test scripts: `. ./common.sh` from tests/. Needs TILECC, the program under test.
 set -u
 : "${TILECC:?}"
+: "${QUICK:=$TILECC}" # the same without sanitizers: scripts that start it hundreds of times take that
 [ -x "$TILECC" ] || { echo "there is no $TILECC"; exit 3; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

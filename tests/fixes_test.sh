@@ -3,6 +3,7 @@
 # Either way none of the errors that had a fix is left: the program is accepted, or has other errors. Fixes of one code that differ
 # in names and numbers alone count as one.
 . ./common.sh
+TILECC=$QUICK
 cd "$(dirname "$0")" || exit 3
 tab=$(printf '\t')
 : >"$work/tried"

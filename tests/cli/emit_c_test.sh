@@ -1,6 +1,6 @@
 # --emit=c: what is made compiles as C99 and as C++17 and runs on the simulator; every example and every kernel of the library compiles.
 . cli/cli.sh
-[ ! -x "$BUILD/quick/bin/tilecc" ] || TILECC=$BUILD/quick/bin/tilecc
+TILECC=$QUICK
 tests=$root/tests/cli/emit_c
 strict='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
 includes="-I $root/runtime/include -I $work"

@@ -1,6 +1,7 @@
 # Sources of thousands of statements (bench/growth.sh): time and memory grow as they do. Each takes well below a second; what grew with the
 # square of the statements would take minutes, and gigabytes.
 . cli/cli.sh
+TILECC=$QUICK
 n=2000
 
 compiles() { # status, what is said, file

@@ -57,7 +57,7 @@ expect 2 'there is no error code' --explain x
 
 # Every code has a text to print.
 for code in $(sed -n 's/^ERROR(\(E[0-9]*\).*/\1/p' "$root/lang/errors.def"); do
-    "$TILECC" --explain "$code" >out 2>&1 || fail "--explain $code"
+    "$QUICK" --explain "$code" >out 2>&1 || fail "--explain $code"
     [ "$(wc -c <out)" -gt 20 ] || fail "--explain $code says nothing"
 done
 rm -f help upper roff

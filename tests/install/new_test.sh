@@ -24,7 +24,7 @@ if command -v make >/dev/null && command -v pkg-config >/dev/null; then
     runs make -C ring CFLAGS="-std=c99 -Wall -Wextra -Wpedantic -Werror $sanitize" LDFLAGS="$sanitize" test
     grep -q 'the same on' log || fail "make test: $(cat log)"
     : >ring/ring.tune # one that was not there
-    runs make -C ring
+    runs make -C ring LDFLAGS="$sanitize"
     grep -q 'tilecc --emit=c' log || fail "make: a tune file is not noticed: $(cat log)"
     rm ring/ring.tune
     runs make -C ring clean

@@ -1,5 +1,6 @@
 # The tree of every program of tests/golden and examples/ whose schedule is derived is read back and accepted. Needs TILECC, TREES.
 . ./common.sh
+TILECC=$QUICK
 cd .. || exit 3
 n=0
 for file in tests/golden/*/*.tile examples/*.tile; do

@@ -1,6 +1,7 @@
 # The cells of lang/coverage.def are true: the golden test has the form in its .ptx, the programs that run on the
 # simulator and on GPUs have it in theirs. COVERAGE: the program that knows forms.
 . ./common.sh
+TILECC=$QUICK
 coverage=${COVERAGE:-$BUILD/bin/coverage}
 root=$PWD/..
 

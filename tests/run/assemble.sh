@@ -2,6 +2,7 @@
 # programs that it writes, go through ptxas. What they run as it stands is in golden/ and examples/: ../assemble.sh.
 # shellcheck source=/dev/null
 . ./common.sh
+TILECC=$QUICK
 good_ptxas
 cd .. || exit 3
 # shellcheck source=/dev/null

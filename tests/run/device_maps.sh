@@ -32,6 +32,7 @@ makes_maps() {
     make u4 20,64 a
     make u4 2,20,64 b
     numbers i4 0,20 o
+    settle
     "$TILECC" run --device="$device" $d/team.tile:together x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" >"$work/said" 2>&1
     ! grep -q E1351 "$work/said"
 }

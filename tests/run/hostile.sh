@@ -146,6 +146,7 @@ conversions() {
 clusters() {
     for r in 0 1 3 4 8; do for n in 0 1 8 9 72; do
         make u2 "65,$n" a
+        settle
         cp "$work/a.npy" "$work/f.npy"
         make f2 "65,$n" a
         expect_ $((r * n == 0 || r % 4 == 0 && n % 8 == 0)) 'E0905|E1101|E1124|E0415' examples/broadcast.tile w="$work/a.npy" out="f16[$r,65,$n]:$work/b.npy" &&

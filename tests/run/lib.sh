@@ -14,6 +14,31 @@ trap 'echo "stopped: $passed passed, $failed failed before"; exit 130' HUP INT T
 seed=${SEED:-$(date +%s)}
 passed=0 failed=0
 
+# Data are made when a case of this batch is to read them, not for those of the others: what a file would be is known by the file's name until then.
+program_of_reference=$REFERENCE unmade=
+REFERENCE=referring
+referring() {
+    case $1 in
+    make | small | floats | edges | constant | index | indices | offsets | numbers | distinct)
+        for unmade_name in "$@"; do :; done
+        unmade_name=${unmade_name##*/}
+        unmade_name=${unmade_name%.npy}
+        case "$unmade " in *" $unmade_name "*) ;; *) unmade="$unmade $unmade_name" ;; esac
+        eval "unmade_$unmade_name=\$*"
+        ;;
+    *)
+        settle
+        "$program_of_reference" "$@"
+        ;;
+    esac
+}
+settle() {
+    for unmade_name in $unmade; do
+        eval "\"\$program_of_reference\" \$unmade_$unmade_name" || failed=$((failed + 1))
+    done
+    unmade=
+}
+
 make() {
     seed=$((seed + 1))
     "$REFERENCE" make "$1" "$2" $seed "$work/$3.npy"
@@ -64,6 +89,7 @@ mine() {
 case_() {
     current="$*"
     mine || return 1
+    settle
     # shellcheck disable=SC2086
     options=$([ ! -e "${1%%:*}" ] || sed -n '1s|^// options: *||p' "${1%%:*}")
     # shellcheck disable=SC2086
@@ -81,6 +107,7 @@ refuse_() {
     current="$*"
     code=$1 words=$2
     mine || return 0
+    settle
     shift 2
     rm -f "$work/b.npy"
     timeout "$limit" ${tool:-} "$TILECC" run --device="$device" "$@" >"$work/said" 2>&1
@@ -148,7 +175,7 @@ slide() { said=$("$REFERENCE" slide "$work/$1.npy" "$work/$2.npy" "$work/$3.npy"
 
 # Exit code 77 with the reason where there is no such device.
 need_device() {
-    "$REFERENCE" make u2 64,256 1 "$work/a.npy" || exit 3
+    "$program_of_reference" make u2 64,256 1 "$work/a.npy" || exit 3
     "$TILECC" run --device="$device" examples/copy_explicit.tile src="$work/a.npy" dst="bf16[64,256]:$work/b.npy" \
         >"$work/said" 2>&1
     [ $? = 3 ] || return 0
@@ -158,6 +185,7 @@ need_device() {
 
 # LIST=1: nothing is run; a line per case: the program and the options of the compiler.
 if [ -n "${LIST:-}" ]; then
+    REFERENCE=:
     need_device() { :; }
     refuse_() { :; }
     case_() {

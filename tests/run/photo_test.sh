@@ -1,6 +1,7 @@
 # A photograph as a large matrix goes through the copying examples on a GPU, and comes back the same to the bit; as a batch
 # of images it becomes the columns of convolutions. REFERENCE: the program that knows what they are.
 . ./common.sh
+TILECC=$QUICK
 photo=$BUILD/bin/tile_photo
 REFERENCE=${REFERENCE:-$BUILD/bin/reference}
 cd .. || exit 3
