@@ -3,7 +3,7 @@
 from .. import _row_major
 from .._arrays import array
 from ._move import even_rows, flip as reverse, lines, move, side_by_side, whole
-from ._views import bits, dimension, empty, kernel, launch, matrix, odd_tile, part, shaped, size_of, strides_of, view
+from ._views import bits, dimension, empty, integers, kernel, launch, matrix, odd_tile, part, shaped, size_of, strides_of, view
 
 
 def windows(x, y, at, counts=(1, 1), steps=(0, 0, 0)):
@@ -17,6 +17,7 @@ def windows(x, y, at, counts=(1, 1), steps=(0, 0, 0)):
 def pad(x, top=0, bottom=0, left=0, right=0):
     """A matrix with rows and columns of zeros around it; negative numbers cut them off."""
     t = matrix(x)
+    integers(top=top, bottom=bottom, left=left, right=right)
     m, n = x.shape
     if m + top + bottom < 0 or n + left + right < 0:
         raise ValueError("more is cut off than there is")
@@ -33,7 +34,9 @@ def pad(x, top=0, bottom=0, left=0, right=0):
 def slide(x, left, columns=None):
     """A matrix moved to the right by `left` columns, any number of either sign, zeros where nothing comes from; `columns` wide, as x if that is left out."""
     t = matrix(x)
-    y = empty(x, (x.shape[0], x.shape[1] if columns is None else columns), zero=0 in x.shape)
+    columns = x.shape[1] if columns is None else columns
+    integers(left=left, columns=columns)
+    y = empty(x, (x.shape[0], columns), zero=0 in x.shape)
     if 0 in x.shape or 0 in y.shape:
         return y
     if even_rows(x, y):
@@ -46,6 +49,7 @@ def slide(x, left, columns=None):
 def roll(x, shift, dim=0):
     """out[(r + shift) mod R, ..] = x[r, ..], along dim."""
     dim = dimension(dim, len(x.shape))
+    integers(shift=shift)
     y = empty(x, x.shape)
     if 0 in x.shape:
         return y
@@ -106,6 +110,7 @@ def interleave(x):
 def deinterleave(x, k):
     """out[i, m, n] = x[m, n * k + i] for k = 1 to 8."""
     t = matrix(x)
+    integers(k=k)
     _planes(k)
     m, n = x.shape
     if n % k:
@@ -136,6 +141,7 @@ def repeat(x, y):
 def broadcast(x, copies):
     """out[r, :, :] = x for r below `copies`: a matrix is read once."""
     matrix(x)
+    integers(copies=copies)
     y = empty(x, (copies, *x.shape))
     repeat(x, y)
     return y

@@ -1,5 +1,6 @@
 """What all functions of the library do with arrays: make them, look at them in another way, ask what their elements are, launch on them."""
 
+import operator
 import sys
 
 from .. import _row_major, load
@@ -107,9 +108,21 @@ def same(out, shape):
     return out
 
 
+def integers(**given):
+    """Of arguments: whole numbers, of Python, NumPy or PyTorch, and its symbols, which are not asked for their values."""
+    for name, value in given.items():
+        try:
+            good = hasattr(value, "__index__")
+            if hasattr(value, "shape"):
+                operator.index(value)
+        except TypeError:
+            good = False
+        if not good:
+            raise TypeError(f"{name} is an integer, not {value!r}")
+
+
 def dimension(dim, rank):
-    if not hasattr(dim, "__index__"):
-        raise TypeError(f"a dimension is an integer, not {dim!r}")
+    integers(**{"a dimension": dim})
     if not -rank <= dim < rank:
         raise ValueError(f"there is no dimension {dim} of {rank}")
     return dim % rank
