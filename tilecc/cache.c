@@ -1,8 +1,6 @@
 /* tilecc cache: what is kept of compilations at run time; how, says tilecc.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tilecc/cli.h"
 #include "tilecc/commands.h"
@@ -17,9 +15,7 @@ int command_cache(tilecc_cache_work work)
         if (work == TILECC_CACHE_VERIFY) printf("%" PRIu64 " damaged %s removed\n", f.removed, entries(f.removed));
         if (work == TILECC_CACHE_CLEAR) printf("%" PRIu64 " %s removed\n", f.removed, entries(f.removed));
         printf("%s: %" PRIu64 " %s, %" PRIu64 " of at most %" PRIu64 " bytes\n", f.folder, f.entries, entries(f.entries), f.bytes, f.limit);
-        const char *wanted = getenv("TILECC_CACHE");
-        if (work == TILECC_CACHE_COUNT && wanted && *wanted && strcmp(wanted, "on") != 0)
-            printf("TILECC_CACHE is '%s'%s: nothing is kept, and nothing taken from there\n", wanted, strcmp(wanted, "off") == 0 ? "" : ", and neither on nor off");
+        if (work == TILECC_CACHE_COUNT && f.off[0]) printf("%s: nothing is kept, and nothing taken from there\n", f.off);
     }
     if (s != TILECC_OK) complain("%s%s%s", f.folder, f.folder[0] ? ": " : "", f.why);
     return finish_stdout() ? (int)s : EXIT_ENVIRONMENT;

@@ -44,6 +44,7 @@ typedef struct Cache {
     int folder;     /* open; -1: there is none */
     uint64_t limit; /* bytes of all entries */
     char path[CACHE_PATH], said[CACHE_SAID];
+    char off[CACHE_SAID]; /* what TILECC_CACHE is, where that switches it off; else "" */
 } Cache;
 
 typedef struct CacheEntry {

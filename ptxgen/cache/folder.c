@@ -70,9 +70,11 @@ void cache_open(Cache *c, bool compiles)
 {
     *c = (Cache){.folder = -1};
     const char *wanted = getenv("TILECC_CACHE");
-    if (compiles && wanted && *wanted && strcmp(wanted, "on") != 0) {
-        if (strcmp(wanted, "off") != 0) no_cache(c, "TILECC_CACHE is '%.60s', and neither on nor off", wanted);
-        return;
+    if (wanted && *wanted && strcmp(wanted, "on") != 0) {
+        bool known = strcmp(wanted, "off") == 0;
+        snprintf(c->off, sizeof c->off, "TILECC_CACHE is '%.60s'%s", wanted, known ? "" : ", and neither on nor off");
+        if (compiles && !known) no_cache(c, "%s", c->off);
+        if (compiles) return;
     }
     if (!read_limit(c)) return;
     if (!find_path(c)) {
@@ -244,6 +246,7 @@ tilecc_status tilecc_cache(tilecc_cache_work what, tilecc_cache_facts *out)
     if (!out || (unsigned)what > TILECC_CACHE_CLEAR) return TILECC_ERROR_USAGE;
     cache_open(&c, false);
     memcpy(facts.folder, c.path, sizeof c.path);
+    memcpy(facts.off, c.off, sizeof c.off);
     facts.limit = c.limit;
     tilecc_status s = TILECC_OK;
     if (c.folder >= 0) {

@@ -137,6 +137,7 @@ typedef struct tilecc_cache_facts {
     uint64_t removed, left; /* files that were removed, and that should have been and can't be */
     char folder[4096];
     char why[256];         /* where the status is not TILECC_OK: a clause; else "" */
+    char off[256];         /* why nothing is kept, and nothing taken from there: a clause; "" where it is */
 } tilecc_cache_facts;
 /* TILECC_ERROR_ENVIRONMENT: the folder can't be used, or not all can be removed. A folder that is not there has no entries. */
 TILECC_API tilecc_status tilecc_cache(tilecc_cache_work work, tilecc_cache_facts *out);

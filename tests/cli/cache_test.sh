@@ -48,6 +48,8 @@ count() { # of entries, as --stats has it
 # ---- what is taken, and what is not ----
 TILECC_CACHE=off cached '^copy: for'
 ! grep -q 'cache:' err || fail "off, and said: $(cat err)"
+TILECC_CACHE=off "$TILECC" cache --stats | grep -q "^TILECC_CACHE is 'off': nothing is kept, and nothing taken from there$" || fail 'cache --stats keeps quiet about off'
+for on in on ''; do ! TILECC_CACHE=$on "$TILECC" cache --stats | grep TILECC_CACHE || fail "cache --stats: '$on' is taken for off"; done
 TILECC_CACHE=1 "$TILECC" cache --stats | grep -q "TILECC_CACHE is '1', and neither on nor off: nothing is kept" || fail 'cache --stats keeps quiet about TILECC_CACHE'
 TILECC_CACHE=no cached "cache: TILECC_CACHE is 'no', and neither on nor off"
 [ ! -e c ] || fail 'off, and there is a folder'
