@@ -382,15 +382,20 @@ static int information(const CommandLine *c, unsigned command, int n, char **wor
     return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 
-/* A lone word that is no file may be a command misspelt. */
-static bool is_misspelt_command(const char *word)
+static void complain_command(const char *word, const char *no)
 {
-    if (strpbrk(word, "./") || word[0] == '-' || access(word, F_OK) == 0) return false;
     const char *names[NCOMMANDS];
     for (size_t i = 0; i < NCOMMANDS; i++) names[i] = COMMANDS[i].name;
     const char *near = nearest_word(word, names, NCOMMANDS);
     if (near) complain("unknown command '%s'; did you mean '%s'?", word, near);
-    else complain("there is no command and no file '%s'", word);
+    else complain("there is no %s '%s'", no, word);
+}
+
+/* A lone word that is no file may be a command misspelt. */
+static bool is_misspelt_command(const char *word)
+{
+    if (strpbrk(word, "./") || word[0] == '-' || access(word, F_OK) == 0) return false;
+    complain_command(word, "command and no file");
     return true;
 }
 
@@ -557,6 +562,10 @@ int run_command_line(int argc, char **argv)
         argv++;
         argc--;
         break;
+    }
+    if (help && argc > 1 && !asked && argv[1][0] != '-' && strcmp(argv[1], "help") != 0) {
+        complain_command(argv[1], "command");
+        return usage_error();
     }
     CommandLine c = {.information = help ? OPT_HELP : 0, .o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
     c.defines = must_alloc((size_t)argc * sizeof *c.defines + 1);

@@ -23,6 +23,13 @@ done
 expect 0 '' test --help
 contains out '^  -j N'
 ! grep -qe '--repeats' out || fail "test --help has options of run"
+expect 2 "unknown command 'rum'; did you mean 'run'\?" help rum
+[ ! -s out ] || fail "help rum: help all the same"
+contains err '^try: tilecc --help$'
+expect 2 "there is no command 'nonsense'" help nonsense
+expect 2 "there is no command 'good.tile'" help good.tile
+expect 0 '' help help
+cmp -s help out || fail "help help is not all of it"
 expect 0 '' help
 cmp -s help out || fail "help and --help differ"
 

@@ -25,7 +25,9 @@ expect 0 '' run --device=sim good.tile 'src=bf16[64,256]~7' 'dst=bf16[M,N]:same.
 cmp -s sized.npy same.npy || fail 'sizes by name'
 expect 2 'M=63: M is 64 by the tensors' run --device=sim good.tile 'src=bf16[64,N]~7' 'dst=bf16[M,N]' M=63 N=256
 expect 2 "kernel .* has no parameter 'Q'" run --device=sim good.tile 'src=bf16[64,256]~7' 'dst=bf16[M,N]' Q=63
-expect 2 "kernel .* has no parameter 'M'" run --device=sim good.tile 'src=bf16[M,256]~7' 'dst=bf16[M,N]' M=-1
+for size in -1 -3 x 1.5 99999999999999999999 'bf16[2]'; do
+    expect 2 "M=.*: 'M' is an extent of the tensors of 'copy'; it takes a whole number, 0 or more$" run --device=sim good.tile 'src=bf16[M,256]~7' 'dst=bf16[M,N]' "M=$size"
+done
 expect 2 "'M' is given twice" run --device=sim good.tile 'src=bf16[M,256]~7' 'dst=bf16[M,N]' M=1 M=2
 rm sized.npy same.npy
 

@@ -193,20 +193,6 @@ static int suit_tensor(const RunArg *a, bool saved)
     return EXIT_USAGE;
 }
 
-static int unknown_argument(const RunArg *a, const tile_kernel *k)
-{
-    size_t n = tile_param_count(k);
-    const char **names = must_alloc((n + 1) * sizeof *names);
-    tile_param p;
-    for (size_t i = 0; i < n; i++) {
-        tile_param_info(k, i, &p);
-        names[i] = p.name;
-    }
-    complain_word(a->name, names, n, "it has ", "%s: kernel '%s' has no parameter '%s'", a->text, tile_kernel_name(k), a->name);
-    free(names);
-    return EXIT_USAGE;
-}
-
 /* In the extents of one of its tensors. */
 static bool is_size(const tile_kernel *k, const char *name)
 {
@@ -220,6 +206,24 @@ static bool is_size(const tile_kernel *k, const char *name)
         }
     }
     return false;
+}
+
+static int unknown_argument(const RunArg *a, const tile_kernel *k)
+{
+    if (is_size(k, a->name)) {
+        complain("%s: '%s' is an extent of the tensors of '%s'; it takes a whole number, 0 or more", a->text, a->name, tile_kernel_name(k));
+        return EXIT_USAGE;
+    }
+    size_t n = tile_param_count(k);
+    const char **names = must_alloc((n + 1) * sizeof *names);
+    tile_param p;
+    for (size_t i = 0; i < n; i++) {
+        tile_param_info(k, i, &p);
+        names[i] = p.name;
+    }
+    complain_word(a->name, names, n, "it has ", "%s: kernel '%s' has no parameter '%s'", a->text, tile_kernel_name(k), a->name);
+    free(names);
+    return EXIT_USAGE;
 }
 
 /* Takes argument `i` out: its number stands for its name from now on. */
