@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/states/tool/ask.h"
 #include "tile.h"
 #include "tilecc.h"
 #include "turns.h"
@@ -145,19 +146,25 @@ static void ask_launches(const Program *p, const char *text, tile_device *d, con
     tile_module_free(module);
 }
 
-static bool all_right(const Program *p)
+static bool all_right(const Program *p, const int *counts, Told *told)
 {
-    int counts[BARS];
-    counts_as_meant(p, counts);
-    for (int i = 0; i < launches.n; i++) {
+    told->names = NULL;
+    for (int i = 0; i < launches.n && !told->names; i++) {
         if (!facts_hold(p->fact, launches.names[i])) continue;
         Outcome o = run_launch(p, launches.names[i], counts);
-        if (o != RIGHT && o != TOO_LONG) return false;
+        if (o != RIGHT && o != TOO_LONG) told->outcome = o, told->names = launches.names[i];
     }
-    return true;
+    return !told->names;
 }
 
 /* ---- the table ---- */
+
+/* Counts of what was refused, as far as it got. */
+static void counts_of_states(const Program *p, int *counts)
+{
+    for (int i = 0; i < p->bars && states_nsaid; i++)
+        if (states_count(p->bar[i].name)) counts[i] = states_count(p->bar[i].name);
+}
 
 static void print_program(const char *what, uint64_t seed, const Told *told, const char *text)
 {
@@ -176,7 +183,9 @@ static void print_table(void)
 
 int turns_roles(uint64_t seed, long count, long print, tile_device *d)
 {
+    static StatesTable states;
     long accepted = 0, wrong = 0, right = 0, checked = 0, too_much = 0, printed = 0;
+    states_seconds = 0.6; /* .. of what is refused less */
     for (long k = 0; k < count; k++) {
         static Text t;
         static Program p;
@@ -185,21 +194,34 @@ int turns_roles(uint64_t seed, long count, long print, tile_device *d)
         draw_program(&p, seed + (uint64_t)k);
         put_program(&t, &p);
         choose_launches(&p);
+        states_nsaid = 0;
         tilecc_result *r = compile(t.s, TILECC_EMIT_IR);
-        bool ok = r->status == TILECC_OK;
+        const StatesSaid said = states_said[0];
+        const bool ok = r->status == TILECC_OK, asked = states_nsaid != 0;
+        int counts[BARS];
+        Ran ran = RAN_NOT;
+        const char *code = "";
+        counts_as_meant(&p, counts);
         if (ok) {
-            int counts[BARS];
-            counts_as_meant(&p, counts);
             read_counts(&p, r->output, counts);
             tilecc_result *ptx = compile(t.s, TILECC_EMIT_PTX);
             if (ptx->status != TILECC_OK) abort();
             ask_launches(&p, t.s, d, ptx->output, ptx->output_size, counts, &told);
             tilecc_free(ptx);
+            ran = told.wrong ? RAN_WRONG : told.right ? RAN_RIGHT : RAN_NOT;
         } else {
             Code *c = code_of(r->diagnostics);
-            bool all = all_right(&p);
+            bool all = all_right(&p, counts, &told);
+            counts_of_states(&p, counts);
+            ran = all_right(&p, counts, &told) ? RAN_RIGHT : RAN_WRONG;
+            code = c->word;
             c->all++, c->right += all;
             if (all && printed++ < print) print_program(r->diagnostics, seed + (uint64_t)k, &told, t.s);
+        }
+        const char *disagree = asked ? states_compare(&states, &said, ok, code, ran) : NULL;
+        if (disagree) {
+            print_program(disagree, seed + (uint64_t)k, &told, t.s);
+            printf("// the machine: %s\n// the compiler: %s\n// states: %s: %s\n", ran == RAN_WRONG ? OUTCOME_WORD[told.outcome] : "right", ok ? "accepted" : r->diagnostics, OPINION_WORD[said.is], said.why);
         }
         tilecc_free(r);
         for (int i = 0; i < FORMS; i++) forms[i] += p.form[i], forms_accepted[i] += p.form[i] && ok;
@@ -209,6 +231,7 @@ int turns_roles(uint64_t seed, long count, long print, tile_device *d)
     }
     printf("%ld programs, %ld accepted, %ld of them in error; launches of those accepted: %ld right, %ld refused, %ld refused that are right\n", count,
            accepted, wrong, right, checked, too_much);
+    states_print(&states, stdout);
     print_table();
-    return wrong != 0;
+    return wrong != 0 || states.wrong != 0;
 }

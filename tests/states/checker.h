@@ -1,0 +1,275 @@
+/* What the files of this room share. A kernel is run once, all agents (a role of a CTA) side by side, a turn of a loop each per round, by
+ * numbers that are not known (numbers.h): values.c works out scalars, state.c keeps what is so at one point of the run, step.c and the files
+ * that it names say what ops do to it, cover.c finds states that come again, states.c drives.
+ *
+ * Glossary: agent - the threads of a role in one CTA; item - something that happened and that somebody may not know to be over; to fork - to go
+ * on with each of two states, in one of which a number is >= 0 and in the other it is not; site - where a comparison decides what an agent does;
+ * to name a number - to go on with one of which only its range is known, the same for all who make it of equal numbers in the same way. */
+#ifndef TESTS_STATES_CHECKER_H
+#define TESTS_STATES_CHECKER_H
+
+#include <setjmp.h>
+
+#include "tests/states/state.h"
+#include "tests/states/states.h"
+
+/* ---- the kernel, prepared: kernel.c ---- */
+
+typedef struct Code { /* a body: init, a role, or exit */
+    const IrRole *role;
+    uint32_t first;    /* number of its first op, through all bodies */
+    uint32_t *partner; /* by op: the else or end of what opens a block, and back */
+    uint32_t *around;  /* by op: what opens the block that it stands in, + 1 */
+    uint32_t *begin;   /* by else or end: the op that opens the block */
+    bool *steps;       /* by op that opens a block: there is more in it than copies and scalars */
+    uint32_t *live;    /* by op, `words` each: values (by slot), then variables, that are asked for there or behind it */
+    uint32_t words;
+    uint16_t *slot; /* by IR value: where an agent keeps it, + 1; 0: it does not */
+    uint32_t nvalues, depth, decisions;
+} Code;
+
+enum { LESS = 1, NOT_LESS = 2, BOTH = 3 }; /* of b - a, of a comparison: above 0, or not */
+enum { CLASSES = 256 };
+
+typedef struct Node { /* a state at the beginning of a round */
+    const char *sig;
+    size_t nsig;
+    Num *cells;
+    uint32_t ncells;
+    Facts facts;
+    uint8_t *outs;
+    VEC(uint32_t) next;
+    uint32_t same; /* the node before with that signature, + 1 */
+} Node;
+
+typedef struct Oblige { /* a comparison comes out one way in all that follows, LESS or NOT_LESS; 0: neither does */
+    uint32_t site;
+    uint8_t side;
+} Oblige;
+typedef struct Cover { /* node is `by`, moved on */
+    uint32_t node, by;
+    VEC(Oblige) sites;
+    VEC(uint32_t) classes; /* whose numbers would not move alike: there are none */
+} Cover;
+typedef struct Ban {
+    uint32_t node, by;
+} Ban;
+
+typedef struct Checker {
+    Arena *arena;
+    const IrKernel *k;
+    Numbers n;
+    Interval *launch;                                     /* by launch expression, from 0 */
+    Interval *range, *var_range;                          /* by IR value, by variable: in all launches and turns */
+    uint32_t *def;                                        /* by IR value: the op, by number */
+    bool *data, *var_data;                                /* by IR value, by variable: it is made from what is not known at launch */
+    bool *wraps, *needed, *needed_var;                    /* by IR value: it may not fit its type; it decides something */
+    VEC(Code) code;                                       /* init, the roles, exit */
+    const IrOp **op;                                      /* by number */
+    uint32_t *decision;                                   /* by op: of those of its body */
+    uint32_t nops, nctas, nroles, nagents, nslots, nbars; /* nslots: of the barriers of a CTA; nbars: of all */
+    uint32_t *bar_base;                                   /* by barrier: its first slot */
+    uint64_t *waiters;                                    /* by barrier: roles that wait for it */
+    uint8_t *touches;                                     /* by role and buffer: TOUCHES_.. */
+    Agent *place;                                         /* by agent: where its own begin */
+    uint32_t nenv, nvars, nframes, nsets, nsites, bar_sets, most_groups;
+
+    Names *val_names, *class_names, *sigs;
+    VEC(ValData) vals;
+    Val *launch_vals; /* by launch expression, from 0 */
+    Facts launch_facts;
+    uint32_t natoms; /* of the launch */
+    VEC(const char *) atom_names;
+
+    State *st;          /* the one that is run */
+    uint32_t agent, pc; /* whose turn it is, and where */
+    jmp_buf out;
+    int stop; /* why it was left: STOP_.. */
+    Num fork;
+    uint32_t split_atom;
+    int64_t split_by;
+    const char *why;
+    uint32_t why_op;
+    ErrorCode error;
+
+    uint64_t work;      /* that may still be done */
+    Val *init;          /* by IR value, while init is run */
+    uint32_t *asks;     /* by agent and class: the last op at which it names such a number, + 1 */
+    bool used[CLASSES]; /* by class: there are such numbers */
+    bool forgets;       /* what conditions outside of loops are made of */
+    bool learned;       /* somebody names numbers who was not known to do so */
+
+    Text *trace; /* NULL: none is wanted */
+
+    VEC(Node) nodes;
+    VEC(uint32_t) heads; /* by signature: its newest node, + 1 */
+    VEC(Cover) covers;
+    VEC(Ban) bans;
+} Checker;
+enum { TOUCHES_OWN = 1, TOUCHES_PEERS = 2 }; /* what may lie there, in the own CTA, in others */
+enum { STOP_FORK = 1, STOP_SPLIT, STOP_REFUSED, STOP_LOST };
+
+void kernel_prepare(Checker *c);
+
+/* ---- values.c ---- */
+
+void values_prepare(Checker *c);
+Val val_num(Checker *c, Num x);
+static inline const ValData *val_data(const Checker *c, Val v)
+{
+    return &c->vals.v[v - 1];
+}
+Val val_of_op(Checker *c, uint32_t op); /* of a scalar, by what the agent has */
+Val val_of_arg(Checker *c, const IrArg *arg);
+Val val_make(Checker *c, ValData d); /* with what can be worked out at once */
+typedef struct NumMap {              /* of atoms: y in the place of one; or by_number: from natoms + 1 on others */
+    uint32_t atom;
+    Num y;
+    const uint32_t *by_number;
+} NumMap;
+Num num_map(Checker *c, Num x, const NumMap *m);
+Val val_map(Checker *c, Val v, const NumMap *m);
+bool val_is_false(Checker *c, Val v); /* by numbers alone */
+int val_try(Checker *c, Val v);       /* is it true? -1: it may be either */
+Num val_force(Checker *c, Val v);     /* forks where it has to */
+Num val_soft(Checker *c, Val v);      /* names what would fork */
+bool val_truth(Checker *c, Val v);
+Named *named_of(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Interval r);
+Num name_number(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Interval r);
+uint32_t class_of(Checker *c, const void *what, size_t n);
+uint32_t class_of_val(Checker *c, const ValData *d);
+uint32_t launch_of(const Checker *c, const IrOp *op); /* ValData.of */
+Num fresh_number(Checker *c, Interval r);
+bool ask(Checker *c, Num x); /* is it >= 0? */
+void note(Checker *c, uint32_t site, bool less);
+uint32_t site_of(const Checker *c, uint32_t agent, uint32_t op);
+
+/* ---- step.c and what it names ---- */
+
+#if defined(__GNUC__)
+#define NORETURN __attribute__((noreturn))
+#else
+#define NORETURN
+#endif
+NORETURN void stop_at(Checker *c, int why);
+#if defined(__GNUC__)
+__attribute__((noreturn, format(printf, 3, 4)))
+#endif
+void refuse(Checker *c, ErrorCode code, const char *fmt, ...);
+#if defined(__GNUC__)
+__attribute__((noreturn, format(printf, 2, 3)))
+#endif
+void lost(Checker *c, const char *fmt, ...);            /* it can't be followed */
+bool step(Checker *c);                       /* an op of c->agent; whether its turn is over */
+static inline bool of_launch(const IrOp *op) /* an agent has it from the start, wherever it stands */
+{
+    return op->op == IR_PARAM || op->op == IR_SREG;
+}
+static inline const Code *code_of(const Checker *c)
+{
+    return &c->code.v[c->st->agents[c->agent].body];
+}
+
+/* ---- state.c and tidy.c ---- */
+
+typedef struct Sig {
+    Arena *arena;
+    VEC(uint32_t) words;
+    VEC(Num) cells;
+} Sig;
+State *states_new(Checker *c);
+State *states_copy(Checker *c, const State *s);
+void states_free(State *s);
+bool states_assume(Checker *c, State *s, Num x);        /* x >= 0; false: it can't be */
+void states_map(Checker *c, State *s, const NumMap *m); /* all of its numbers but for facts */
+bool states_split(Checker *c, State *s, uint32_t atom, int64_t by, int64_t rest);
+void states_tidy(Checker *c, State *s);                 /* forgets what nobody asks any more, and numbers the rest anew */
+void states_write(Checker *c, const State *s, Sig *to); /* states in which the same happens have the same signature, and numbers in the same places */
+
+static inline uint64_t *set_of(const Checker *c, const State *s, uint32_t agent, uint32_t kind)
+{
+    return s->sets + (size_t)(c->place[agent].sets + kind) * s->words;
+}
+static inline uint64_t *bar_set(const Checker *c, const State *s, uint32_t bar, uint32_t kind)
+{
+    return s->sets + (size_t)(c->bar_sets + bar * BAR_SETS + kind) * s->words;
+}
+static inline bool set_has(const uint64_t *s, uint32_t bit)
+{
+    return s[bit / 64] >> bit % 64 & 1;
+}
+static inline void set_add(uint64_t *s, uint32_t bit)
+{
+    s[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+static inline void set_join(uint64_t *s, const uint64_t *t, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++) s[i] |= t[i];
+}
+uint32_t item_new(Checker *c, Item x);
+void item_drop(State *s, uint32_t i);
+
+/* ---- memory.c ---- */
+
+typedef struct Where { /* bytes of a space: a CTA's shared memory, its tensor memory, its maps */
+    uint16_t space, buf;
+    Num lo, hi;
+} Where;
+Where place_of(Checker *c, const IrOp *op, const IrArg *buf, Num bytes, uint32_t cta);
+enum { BY_ONE, BY_EACH };
+uint32_t touch(Checker *c, Item x, int who); /* x: at which place, and how */
+
+/* ---- what steps do: step.c, bars.c, copies.c, core.c ---- */
+
+static inline Num num_k(Checker *c, int64_t k)
+{
+    return num_const(&c->n, k);
+}
+static inline const IrOp *op_now(const Checker *c)
+{
+    return &code_of(c)->role->ops.v[c->pc];
+}
+static inline bool by_each(const Checker *c, const IrOp *op) /* by each thread of the role */
+{
+    return c->st->agents[c->agent].many && !op->elect;
+}
+Num only_now(Checker *c, const IrOp *op);                         /* 0: the op happens; else whether it does, 0 or 1. Of an op that does not: num_k(c, 0) */
+Num only_if(Checker *c, Val v);                                   /* 1 where it holds, else 0 */
+Num both_of(Checker *c, Num x, Num y);                            /* of two such; 0: that does */
+static inline bool asks_bytes(const IrOp *copy, const IrOp *pred) /* whether the copy has any */
+{
+    const IrArg *bytes = ir_find(copy, IRK_BYTES), *a = ir_find(pred, IRK_A), *b = ir_find(pred, IRK_B);
+    return bytes && pred->op == IR_CMP && ir_find(pred, IRK_REL)->id == IRL_GT && a->kind == bytes->kind && a->id == bytes->id && a->kind == IRA_VAL &&
+           b->kind == IRA_IMM && b->imm == 0;
+}
+static inline bool some_bytes(const IrOp *const *ops, const uint32_t *def, const IrOp *copy, uint32_t pred) /* one of the conditions that it is made of */
+{
+    const IrOp *op = ops[def[pred - 1]];
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (asks_bytes(copy, op)) return true;
+    return op->op == IR_AND && ((a->kind == IRA_VAL && some_bytes(ops, def, copy, a->id)) || (b->kind == IRA_VAL && some_bytes(ops, def, copy, b->id)));
+}
+uint64_t targets_of(Checker *c, const IrOp *op, uint32_t own); /* CTAs: by a mask, a rank, or the own one */
+uint32_t bar_of(Checker *c, const IrOp *op, uint32_t cta);
+const IrBar *bar_info(const Checker *c, uint32_t bar);
+void count_on(Checker *c, uint32_t bar, uint32_t item, bool each, bool certain);
+void bar_bytes(Checker *c, uint32_t bar, Num bytes, int64_t times);
+void bar_complete(Checker *c, uint32_t bar);
+bool step_bar(Checker *c, const IrOp *op); /* whether it waits */
+void step_copy(Checker *c, const IrOp *op);
+void step_group(Checker *c, const IrOp *op);
+void step_threads(Checker *c, const IrOp *op);
+void step_core(Checker *c, const IrOp *op);
+
+/* ---- cover.c ---- */
+
+bool covered(Checker *c, uint32_t node); /* by one before, in whose state c->st is */
+bool covers_hold(Checker *c);            /* what was taken for granted is so; false: again without those that are not */
+
+/* ---- trace.c ---- */
+
+void trace_state(Checker *c, uint32_t node);
+void trace_cover(Checker *c, uint32_t by, bool covers); /* or why not */
+void trace_stop(Checker *c);
+
+#endif

@@ -1,0 +1,318 @@
+/* All states that there are, but for those that are others moved on. */
+#include "tests/states/checker.h"
+
+enum { NODES_MOST = 8000, RUNS_MOST = 40, WORK_MOST = 50000000, WORK_COPY = 400, WORK_ROW = 4 };
+
+static void spend(Checker *c, uint64_t work)
+{
+    work += c->n.work * WORK_ROW;
+    c->n.work = 0;
+    if (work > c->work) lost(c, "too much is open");
+    c->work -= work;
+}
+
+/* ---- the beginning ---- */
+
+static void run_init(Checker *c, uint32_t agent)
+{
+    const Code *init = &c->code.v[0];
+    c->agent = agent;
+    c->init = arena_array(c->arena, Val, c->k->value_types.n + 1);
+    for (uint32_t i = 0; i < init->role->ops.n; i++) {
+        const IrOp *op = &init->role->ops.v[i];
+        if (op->dst && c->needed[op->dst - 1]) c->init[op->dst - 1] = val_of_op(c, init->first + i);
+    }
+    const Code *b = &c->code.v[c->place[agent].body];
+    for (uint32_t i = 0; i < b->role->ops.n; i++) {
+        const IrOp *op = &b->role->ops.v[i];
+        if (of_launch(op) && c->needed[op->dst - 1]) c->init[op->dst - 1] = val_of_op(c, b->first + i);
+    }
+    for (uint32_t i = 0; i < c->k->value_types.n; i++)
+        if (b->slot[i] && (c->def[i] < b->first || of_launch(c->op[c->def[i]]))) c->st->env[c->place[agent].env + b->slot[i] - 1u] = c->init[i];
+    c->init = NULL;
+}
+
+static State *first_state(Checker *c)
+{
+    State *s = states_new(c);
+    c->st = s;
+    for (uint32_t i = 0; i < c->nbars; i++) s->bars[i] = (Bar){.pending = (int32_t)bar_info(c, i)->count, .tx = num_k(c, 0)};
+    for (uint32_t i = 0; i < c->nagents; i++) run_init(c, i);
+    for (uint32_t i = 0; i < c->k->mf.checks.n; i++) {
+        const MfCheck *x = &c->k->mf.checks.v[i];
+        if (x->code == E1101 || x->code == E1143 || x->code == E1123) vec_push(&s->arena, &s->asserted, c->launch_vals[x->cond - 1]);
+    }
+    return s;
+}
+
+/* ---- the end ---- */
+
+static bool known_somewhere(const Checker *c, const State *s, uint32_t item, uint32_t cta, bool all)
+{
+    for (uint32_t a = 0; a < c->nagents; a++)
+        for (uint32_t k = KNOWN_ONE; k <= MINE; k++)
+            if ((all || s->agents[a].cta == cta) && set_has(set_of(c, s, a, k), 2 * item)) return true;
+    return false;
+}
+
+static void check_end(Checker *c)
+{
+    const State *s = c->st;
+    bool all = ir_body_has(&c->k->exit, IR_CLUSTER_WAIT);
+    for (uint32_t i = 0; i < s->items.n; i++) {
+        const Item *x = &s->items.v[i];
+        if (x->kind != ITEM_ACCESS || !x->async) continue;
+        c->agent = x->agent;
+        c->pc = x->op - code_of(c)->first;
+        if (!known_somewhere(c, s, i, 0, true)) refuse(c, x->write ? E0650 : E0624, "the kernel ends while this copy may still be on its way");
+        if (!all && !known_somewhere(c, s, i, x->space % c->nctas, false)) refuse(c, E0625, "CTA %u may end while this copy still accesses its memory", x->space % c->nctas);
+    }
+    for (uint32_t i = 0; i < c->nbars; i++) {
+        const Bar *b = &s->bars[i];
+        int64_t k;
+        const IrBar *bar = bar_info(c, i);
+        if (!num_is(&c->n, b->tx, &k) || k) refuse(c, E0605, "the kernel ends while bytes of barrier %s are missing", bar->name);
+        if (b->pending != (int32_t)bar->count)
+            refuse(c, E0604, "the kernel ends when barrier %s has %d fewer arrivals than its phase", bar->name, (int)b->pending);
+    }
+}
+
+/* ---- rounds ---- */
+
+static State *pop(State **from)
+{
+    State *s = *from;
+    *from = s->next;
+    return s;
+}
+
+static void push(State **to, State *s)
+{
+    s->next = *to;
+    *to = s;
+}
+
+static void both_ways(Checker *c, State **to, State *s)
+{
+    Num not = num_add(&c->n, num_k(c, -1), -1, c->fork);
+    for (int i = 0; i < 2; i++) {
+        State *x = states_copy(c, s);
+        if (states_assume(c, x, i ? c->fork : not)) push(to, x);
+        else states_free(x);
+    }
+    states_free(s);
+}
+
+static void each_rest(Checker *c, State **to, State *s)
+{
+    for (int64_t r = 0; r < c->split_by; r++) {
+        State *x = states_copy(c, s);
+        if (states_split(c, x, c->split_atom, c->split_by, r)) push(to, x);
+        else states_free(x);
+    }
+    states_free(s);
+}
+
+static void hangs(Checker *c)
+{
+    const State *s = c->st;
+    for (uint32_t a = 0; a < c->nagents; a++) {
+        if (s->agents[a].done) continue;
+        c->agent = a;
+        c->pc = s->agents[a].pc;
+        refuse(c, E0603, "%s of CTA %u waits for what does not come: the kernel would hang", code_of(c)->role->name, s->agents[a].cta);
+    }
+}
+
+static bool all_done(const Checker *c, const State *s)
+{
+    for (uint32_t a = 0; a < c->nagents; a++)
+        if (!s->agents[a].done) return false;
+    return true;
+}
+
+/* The agent's turn, or what goes before it forks. */
+static void turn(Checker *c)
+{
+    State *s = c->st;
+    c->agent = s->at;
+    Agent *a = &s->agents[c->agent];
+    bool was = a->done;
+    while (!a->done && !step(c)) {
+        s->moved = true;
+        spend(c, 1 + s->items.n);
+    }
+    spend(c, WORK_COPY);
+    s->moved |= !was && !a->blocked;
+    s->at++;
+}
+
+/* False: it has failed. */
+static bool run_round(Checker *c, State *s, State **out)
+{
+    State *volatile work = NULL;
+    State *list = NULL;
+    s->at = 0;
+    s->moved = false;
+    push(&list, s);
+    work = list;
+    while (work) {
+        State *top = work;
+        c->st = top;
+        if (setjmp(c->out)) {
+            State *rest = top->next;
+            if (c->stop == STOP_FORK) both_ways(c, &rest, top);
+            else if (c->stop == STOP_SPLIT) each_rest(c, &rest, top);
+            else return false;
+            work = rest;
+            continue;
+        }
+        if (top->at < c->nagents) {
+            turn(c);
+            continue;
+        }
+        if (!top->moved && !all_done(c, top)) hangs(c);
+        if (all_done(c, top)) check_end(c);
+        work = top->next;
+        push(out, top);
+    }
+    return true;
+}
+
+/* ---- nodes ---- */
+
+static uint32_t node_new(Checker *c)
+{
+    State *s = c->st;
+    Sig sig = {.arena = &s->arena};
+    states_write(c, s, &sig);
+    Name name = names_intern(c->sigs, (const char *)sig.words.v, sig.words.n * sizeof *sig.words.v);
+    Node *x = vec_add(c->arena, &c->nodes);
+    *x = (Node){.ncells = sig.cells.n,
+                .facts = facts_copy(c->arena, &s->facts),
+                .outs = arena_array(c->arena, uint8_t, c->nsites + 1),
+                .cells = arena_array(c->arena, Num, sig.cells.n + 1)};
+    memcpy(x->cells, sig.cells.v, sig.cells.n * sizeof *x->cells);
+    while (c->heads.n < name) vec_push(c->arena, &c->heads, 0);
+    x->same = c->heads.v[name - 1];
+    c->heads.v[name - 1] = c->nodes.n;
+    return c->nodes.n - 1;
+}
+
+/* Of the launches that the kernel's facts allow; what can't be worked out of them is not asked for. */
+static State *allowed(Checker *c, State *first)
+{
+    State *volatile out = NULL, *volatile work = first;
+    while (work) {
+        State *top = work, *rest = top->next;
+        if (top->asserted.n == 0) {
+            work = rest;
+            push((State **)&out, top);
+            continue;
+        }
+        c->st = top;
+        c->agent = 0;
+        if (setjmp(c->out)) {
+            State *same = work;
+            rest = same->next;
+            if (c->stop == STOP_FORK) {
+                both_ways(c, &rest, same);
+                work = rest;
+            } else if (c->stop == STOP_SPLIT) {
+                each_rest(c, &rest, same);
+                work = rest;
+            } else {
+                same->asserted.n--;
+            }
+            continue;
+        }
+        Val v = top->asserted.v[top->asserted.n - 1];
+        bool is = v == 0 || val_truth(c, v);
+        top->asserted.n--;
+        if (is) continue;
+        work = rest;
+        states_free(top);
+    }
+    return out;
+}
+
+/* False: it has failed. */
+static bool explore(Checker *c)
+{
+    State *work = NULL;
+    c->nodes.n = c->covers.n = c->heads.n = 0;
+    c->sigs = names_new(c->arena);
+    c->learned = false;
+    if (setjmp(c->out)) return false;
+    work = allowed(c, first_state(c));
+    for (State *s = work; s; s = s->next) s->node = UINT32_MAX;
+    while (work) {
+        State *volatile s = pop(&work), *volatile out = NULL;
+        c->st = s;
+        if (all_done(c, s)) {
+            states_free(s);
+            continue;
+        }
+        if (setjmp(c->out)) return false;
+        states_tidy(c, s);
+        uint32_t n = node_new(c);
+        if (s->node != UINT32_MAX) vec_push(c->arena, &c->nodes.v[s->node].next, n);
+        trace_state(c, n);
+        spend(c, WORK_COPY);
+        if (covered(c, n)) {
+            states_free(s);
+            continue;
+        }
+        if (c->nodes.n > NODES_MOST) {
+            c->stop = STOP_LOST;
+            c->why = arena_printf(c->arena, "too many states: %s", c->why ? c->why : "");
+            c->why_op = c->nops;
+            return false;
+        }
+        s->outs = c->nodes.v[n].outs;
+        State *list = NULL;
+        if (!run_round(c, s, &list)) return false;
+        (void)out;
+        while (list) {
+            State *x = pop(&list);
+            x->node = n;
+            push(&work, x);
+        }
+    }
+    return true;
+}
+
+static bool prove(Checker *c)
+{
+    c->bans.n = 0;
+    for (uint32_t run = 0; run < RUNS_MOST; run++) {
+        c->work = WORK_MOST;
+        bool ok = explore(c), again = ok ? !covers_hold(c) || c->learned : c->learned;
+        if (!again) return ok;
+    }
+    c->stop = STOP_LOST;
+    c->why = "too many runs";
+    return false;
+}
+
+Verdict states_check(Arena *a, const IrKernel *k)
+{
+    return states_check_traced(a, k, NULL);
+}
+
+Verdict states_check_traced(Arena *a, const IrKernel *k, Text *trace)
+{
+    Checker *c = arena_new(a, Checker);
+    c->arena = a;
+    c->k = k;
+    c->trace = trace;
+    numbers_init(&c->n, a);
+    if (setjmp(c->out) == 0) {
+        kernel_prepare(c);
+        values_prepare(c);
+        if (prove(c)) return (Verdict){.proved = true, .states = c->nodes.n};
+        c->forgets = c->stop == STOP_LOST;
+        if (c->forgets && prove(c)) return (Verdict){.proved = true, .states = c->nodes.n};
+    }
+    return (Verdict){.refused = c->stop == STOP_REFUSED && !c->forgets, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
+}

@@ -1,0 +1,312 @@
+/* What nobody asks any more is forgotten, and the rest numbered in one way, so that states in which the same happens look the same. */
+#include <stdlib.h>
+
+#include "tests/states/checker.h"
+
+/* ---- items ---- */
+
+/* To all who may still have to do with what lies there, and somebody. */
+static bool known_to_all(const Checker *c, const State *s, uint32_t i)
+{
+    const Item *x = &s->items.v[i];
+    bool all = true, some = false, fenced = x->generic || x->core;
+    for (uint32_t a = 0; a < c->nagents && all; a++) {
+        const Agent *y = &s->agents[a];
+        bool own = y->cta == x->space % c->nctas;
+        some |= own && set_has(set_of(c, s, a, KNOWN_ONE), 2 * i);
+        uint8_t touches = c->touches[(y->body - 1u) * c->k->bufs.n + x->buf];
+        if (y->done || !(touches & (own ? TOUCHES_OWN : TOUCHES_PEERS))) continue;
+        for (uint32_t k = KNOWN_ONE; k <= (y->many ? KNOWN_EACH : KNOWN_ONE); k++)
+            all &= set_has(set_of(c, s, a, k), 2 * i) && (!fenced || set_has(set_of(c, s, a, k), 2 * i + 1));
+    }
+    return all && some;
+}
+
+static bool is_asked(const Checker *c, const State *s, uint32_t i)
+{
+    const Item *x = &s->items.v[i];
+    if (x->kind == ITEM_ACCESS) return !known_to_all(c, s, i);
+    if (x->kind == ITEM_ARRIVAL) {
+        for (uint32_t b = 0; b < c->nbars; b++)
+            if (set_has(bar_set(c, s, b, ARRIVED), 2 * i) || set_has(bar_set(c, s, b, BEFORE), 2 * i)) return true;
+        return false;
+    }
+    for (uint32_t b = 0; b < c->nbars * c->nroles; b++)
+        if (s->awaited[b].item == i + 1) return s->awaited[b].phase - s->bars[b / c->nroles].phase > -3;
+    return false;
+}
+
+static int num_order(const Numbers *n, Num x, Num y)
+{
+    const NumData *a = x ? num_data(n, x) : NULL, *b = y ? num_data(n, y) : NULL;
+    if (a == NULL || b == NULL) return a == b ? 0 : a ? 1 : -1;
+    if (a->n != b->n) return a->n < b->n ? -1 : 1;
+    return a->k == b->k ? 0 : a->k < b->k ? -1 : 1;
+}
+
+static int item_order(const Numbers *n, const Item *x, const Item *y)
+{
+    const uint32_t p[] = {x->kind, x->space, x->buf, x->agent, x->op, x->write, x->core}, q[] = {y->kind, y->space, y->buf, y->agent, y->op, y->write, y->core};
+    int o = memcmp(p, q, sizeof p);
+    if (o == 0) o = num_order(n, x->lo, y->lo);
+    if (o == 0) o = num_order(n, x->hi, y->hi);
+    return o ? o : num_order(n, x->only, y->only);
+}
+
+/* Of items that look alike: by which sets have them. */
+static int member_order(const Checker *c, const State *s, uint32_t i, uint32_t j)
+{
+    for (uint32_t k = 0; k < c->nsets; k++) {
+        const uint64_t *set = s->sets + (size_t)k * s->words;
+        uint32_t x = set[i / 32] >> i % 32 * 2 & 3, y = set[j / 32] >> j % 32 * 2 & 3;
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static int order_of(const Checker *c, const State *s, uint32_t i, uint32_t j)
+{
+    int o = item_order(&c->n, &s->items.v[i], &s->items.v[j]);
+    return o ? o : member_order(c, s, i, j);
+}
+
+static void number_items(Checker *c, State *s)
+{
+    uint32_t n = s->items.n, live = 0, *order = arena_array(&s->arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (s->items.v[i].kind != ITEM_NONE && is_asked(c, s, i)) order[live++] = i;
+    for (uint32_t i = 1; i < live; i++)
+        for (uint32_t j = i; j > 0 && order_of(c, s, order[j], order[j - 1]) < 0; j--) {
+            uint32_t x = order[j];
+            order[j] = order[j - 1];
+            order[j - 1] = x;
+        }
+    uint32_t words = live ? (live + 31) / 32 : 1;
+    uint64_t *sets = arena_array(&s->arena, uint64_t, (size_t)c->nsets * words);
+    for (uint32_t i = 0; i < live; i++)
+        for (uint32_t j = 0; j < c->nsets; j++)
+            sets[(size_t)j * words + i / 32] |= (s->sets[(size_t)j * s->words + order[i] / 32] >> order[i] % 32 * 2 & 3) << i % 32 * 2;
+    Item *items = arena_array(&s->arena, Item, live + 1);
+    for (uint32_t b = 0; b < c->nbars * c->nroles; b++) {
+        uint32_t i = 0;
+        while (i < live && order[i] + 1 != s->awaited[b].item) i++;
+        s->awaited[b].item = i < live ? i + 1 : 0;
+    }
+    for (uint32_t i = 0; i < live; i++) items[i] = s->items.v[order[i]];
+    s->sets = sets;
+    s->words = words;
+    s->items.v = items;
+    s->items.n = live;
+    s->items.cap = live + 1;
+}
+
+/* ---- names and values ---- */
+
+/* The first op that the agent may come to. */
+static uint32_t first_ahead(const State *s, uint32_t a)
+{
+    const Agent *x = &s->agents[a];
+    return x->depth ? s->frames[x->frames].op : x->pc;
+}
+
+enum { NAMES_MOST = 96 };
+
+static bool is_named(const Checker *c, const State *s, const Named *x)
+{
+    for (uint32_t a = 0; a < c->nagents; a++) {
+        if (!s->agents[a].done && c->asks[a * CLASSES + x->class] > first_ahead(s, a) && s->asked[a * CLASSES + x->class] < x->serial) return true;
+    }
+    return false;
+}
+
+static void tidy_names(Checker *c, State *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->named.n; i++)
+        if (s->named.n - i <= NAMES_MOST && is_named(c, s, &s->named.v[i])) s->named.v[n++] = s->named.v[i];
+    s->named.n = n;
+    for (uint32_t a = 0; a < c->nagents * CLASSES; a++) {
+        uint32_t was = s->asked[a];
+        s->asked[a] = 0;
+        for (uint32_t i = 0; i < n && was; i++)
+            if (s->named.v[i].class == a % CLASSES && s->named.v[i].serial <= was) s->asked[a] = i + 1;
+    }
+    for (uint32_t i = 0; i < n; i++) s->named.v[i].serial = i + 1;
+    s->serial = n;
+}
+
+static void tidy_values(Checker *c, State *s)
+{
+    for (uint32_t a = 0; a < c->nagents; a++) {
+        const Agent *x = &s->agents[a];
+        const Code *b = &c->code.v[x->body];
+        const uint32_t *live = b->live + (size_t)x->pc * b->words;
+        for (uint32_t i = 0; i < b->nvalues; i++)
+            if (x->done || !(live[i / 32] >> i % 32 & 1)) s->env[x->env + i] = 0;
+        for (uint32_t i = 0, j = b->nvalues; i < c->k->vars.n; i++, j++)
+            if (x->done || !(live[j / 32] >> j % 32 & 1)) s->vars[x->vars + i] = 0;
+    }
+}
+
+/* Conditions of what loops change nothing about: that they hold or not is all that is kept of them. */
+static void name_conditions(Checker *c, State *s)
+{
+    for (uint32_t a = 0; a < c->nagents && c->forgets; a++) {
+        const Agent *x = &s->agents[a];
+        const Code *b = &c->code.v[x->body];
+        c->agent = a;
+        c->pc = x->pc;
+        for (uint32_t i = 0; i < b->nvalues && x->depth; i++) {
+            Val *v = &s->env[x->env + i];
+            if (*v && val_data(c, *v)->op != IR_CONST && interval_within(val_data(c, *v)->range, 0, 1)) *v = val_num(c, val_soft(c, *v));
+        }
+    }
+}
+
+/* ---- what a state looks like ---- */
+
+static void write_val(Checker *c, Val v, Sig *to)
+{
+    if (v == 0) {
+        vec_push(to->arena, &to->words, UINT32_MAX);
+        return;
+    }
+    ValData d = *val_data(c, v);
+    vec_push(to->arena, &to->words, (uint32_t)d.op | (uint32_t)d.rel << 8 | (uint32_t)d.wraps << 16);
+    if (d.op == IR_CONST) {
+        vec_push(to->arena, &to->cells, d.num);
+        return;
+    }
+    vec_push(to->arena, &to->words, d.site);
+    vec_push(to->arena, &to->words, (uint32_t)d.imm);
+    write_val(c, d.a, to);
+    write_val(c, d.b, to);
+    write_val(c, d.c, to);
+}
+
+static void write_num(Num x, Sig *to)
+{
+    vec_push(to->arena, &to->words, x != 0);
+    if (x) vec_push(to->arena, &to->cells, x);
+}
+
+static void write_sets(const uint64_t *set, uint32_t words, Sig *to)
+{
+    for (uint32_t i = 0; i < words; i++) {
+        vec_push(to->arena, &to->words, (uint32_t)set[i]);
+        vec_push(to->arena, &to->words, (uint32_t)(set[i] >> 32));
+    }
+}
+
+static void write_agent(Checker *c, const State *s, uint32_t a, Sig *to)
+{
+    const Agent *x = &s->agents[a];
+    const Code *b = &c->code.v[x->body];
+    vec_push(to->arena, &to->words, x->pc);
+    vec_push(to->arena, &to->words, x->depth << 8 | x->ngroups << 2 | (uint32_t)x->blocked << 1 | x->done);
+    for (uint32_t i = 0; i < x->depth; i++) {
+        const Frame *f = &s->frames[x->frames + i];
+        vec_push(to->arena, &to->words, f->op);
+        write_num(f->at, to);
+        write_num(f->end, to);
+    }
+    for (uint32_t i = 0; i < b->nvalues; i++) write_val(c, s->env[x->env + i], to);
+    for (uint32_t i = 0; i < c->k->vars.n; i++) write_val(c, s->vars[x->vars + i], to);
+}
+
+void states_write(Checker *c, const State *s, Sig *to)
+{
+    for (uint32_t a = 0; a < c->nagents; a++) write_agent(c, s, a, to);
+    for (uint32_t b = 0; b < c->nbars; b++) {
+        const Bar *x = &s->bars[b];
+        vec_push(to->arena, &to->words, (uint32_t)(x->phase & 1) | (uint32_t)(x->phase == 0) << 1 | (uint32_t)x->pending << 2);
+        vec_push(to->arena, &to->words, (uint32_t)x->loose);
+        write_num(x->tx, to);
+        for (uint32_t r = 0; r < c->nroles; r++) {
+            const Awaited *w = &s->awaited[b * c->nroles + r];
+            int32_t back = w->phase == AWAITED_NONE ? -3 : w->phase - x->phase;
+            vec_push(to->arena, &to->words, (uint32_t)(back < -3 ? -3 : back));
+            vec_push(to->arena, &to->words, w->item);
+        }
+    }
+    write_sets(s->sets, c->nsets * s->words, to);
+    for (uint32_t i = 0; i < s->items.n; i++) {
+        const Item *x = &s->items.v[i];
+        vec_push(to->arena, &to->words,
+                 (uint32_t)x->kind | (uint32_t)x->write << 4 | (uint32_t)x->generic << 5 | (uint32_t)x->async << 7 | (uint32_t)x->core << 8 | (uint32_t)x->red << 16);
+        vec_push(to->arena, &to->words, (uint32_t)x->space << 16 | x->agent);
+        vec_push(to->arena, &to->words, x->op);
+        write_num(x->lo, to);
+        write_num(x->hi, to);
+        write_num(x->only, to);
+    }
+    for (uint32_t i = 0; i < s->named.n; i++) {
+        const Named *x = &s->named.v[i];
+        vec_push(to->arena, &to->words, x->class << 8 | x->nkey);
+        for (uint32_t j = 0; j < x->nkey; j++) write_num(x->key[j], to);
+        write_num(x->num, to);
+        for (uint32_t a = 0; a < c->nagents; a++) vec_push(to->arena, &to->words, s->asked[a * CLASSES + x->class]);
+    }
+    for (uint32_t i = 0; i < s->written.n; i++) {
+        vec_push(to->arena, &to->words, s->written.v[i].space);
+        write_num(s->written.v[i].lo, to);
+        write_num(s->written.v[i].hi, to);
+        write_num(s->written.v[i].only, to);
+    }
+    for (uint32_t i = 0; i < s->cells.n; i++) {
+        vec_push(to->arena, &to->words, s->cells.v[i].space);
+        vec_push(to->arena, &to->words, (uint32_t)s->cells.v[i].at);
+        write_val(c, s->cells.v[i].val, to);
+    }
+}
+
+/* ---- atoms ---- */
+
+/* Atoms are numbered as they come up; what facts say of those that don't is said of the others. */
+static void number_atoms(Checker *c, State *s)
+{
+    Sig sig = {.arena = &s->arena};
+    uint32_t *to = arena_array(&s->arena, uint32_t, s->fresh + 1), n = 0;
+    bool *used = arena_array(&s->arena, bool, c->natoms + 1);
+    states_write(c, s, &sig);
+    for (uint32_t i = 0; i < sig.cells.n; i++) {
+        const NumData *d = num_data(&c->n, sig.cells.v[i]);
+        for (uint32_t j = 0; j < d->n; j++) {
+            uint32_t x = d->t[j].atom;
+            if (x <= c->natoms) used[x] = true;
+            else if (to[x - c->natoms] == 0) to[x - c->natoms] = c->natoms + ++n;
+        }
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < s->facts.n && !more; i++) {
+            const NumData *d = num_data(&c->n, s->facts.v[i]);
+            for (uint32_t j = 0; j < d->n && !more; j++) {
+                uint32_t x = d->t[j].atom;
+                if (x <= c->natoms ? used[x] : to[x - c->natoms] != 0) continue;
+                facts_drop(&c->n, &s->arena, &s->facts, x);
+                more = true;
+            }
+        }
+    }
+    NumMap m = {.by_number = to};
+    states_map(c, s, &m);
+    for (uint32_t i = 0; i < s->facts.n; i++) s->facts.v[i] = num_map(c, s->facts.v[i], &m);
+    for (uint32_t i = s->facts.n; i-- > 0;) { /* what follows from the others says nothing of how far things have come */
+        Num x = s->facts.v[i];
+        s->facts.v[i] = s->facts.v[--s->facts.n];
+        if (facts_imply(&c->n, &s->facts, x)) continue;
+        s->facts.v[s->facts.n++] = s->facts.v[i];
+        s->facts.v[i] = x;
+    }
+    s->fresh = n;
+}
+
+void states_tidy(Checker *c, State *s)
+{
+    tidy_values(c, s);
+    name_conditions(c, s);
+    tidy_names(c, s);
+    number_items(c, s);
+    number_atoms(c, s);
+}
