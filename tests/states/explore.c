@@ -163,7 +163,10 @@ static bool run_round(Checker *c, State *s, State **out)
             State *rest = top->next;
             if (c->stop == STOP_FORK) both_ways(c, &rest, top);
             else if (c->stop == STOP_SPLIT) each_rest(c, &rest, top);
-            else return false;
+            else {
+                trace_stop(c);
+                return false;
+            }
             work = rest;
             continue;
         }
@@ -247,7 +250,7 @@ static bool explore(Checker *c)
     work = allowed(c, first_state(c));
     for (State *s = work; s; s = s->next) s->node = UINT32_MAX;
     while (work) {
-        State *volatile s = pop(&work), *volatile out = NULL;
+        State *volatile s = pop(&work);
         c->st = s;
         if (all_done(c, s)) {
             states_free(s);
@@ -272,7 +275,6 @@ static bool explore(Checker *c)
         s->outs = c->nodes.v[n].outs;
         State *list = NULL;
         if (!run_round(c, s, &list)) return false;
-        (void)out;
         while (list) {
             State *x = pop(&list);
             x->node = n;
@@ -295,12 +297,7 @@ static bool prove(Checker *c)
     return false;
 }
 
-Verdict states_check(Arena *a, const IrKernel *k)
-{
-    return states_check_traced(a, k, NULL);
-}
-
-Verdict states_check_traced(Arena *a, const IrKernel *k, Text *trace)
+Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
 {
     Checker *c = arena_new(a, Checker);
     c->arena = a;

@@ -187,11 +187,11 @@ static Interval exact_range(const Checker *c, const IrOp *op)
         Interval r = ir_range_of_type((ElemType)c->k->mf.tensors.v[ir_find(op, IRK_TENSOR)->id].type);
         return op->guard.pred ? interval_hull(r, interval_at(-1)) : r;
     }
-    case IR_LOOP: {
+    case IR_LOOP: { /* one that never turns has some index, too */
         Interval most = interval_add(interval_at(x.hi), interval_at(TURNS_MOST));
-        return (Interval){x.lo, y.hi != NO_HI && y.hi - 1 < most.hi ? y.hi - 1 : most.hi};
+        int64_t last = y.hi != NO_HI && y.hi - 1 < most.hi ? y.hi - 1 : most.hi;
+        return (Interval){x.lo, last < x.lo ? x.lo : last};
     }
-    case IR_LANES: return (Interval){0, ir_find(op, IRK_N)->imm - 1};
     case IR_CLC_ID:
     case IR_TICKET: return (Interval){-1, INT32_MAX};
     case IR_GET: return c->var_range[ir_find(op, IRK_VAR)->id];

@@ -12,7 +12,7 @@ typedef struct Verdict {
     uint32_t op;          /* its number, through all bodies */
     uint32_t states;
 } Verdict;
-Verdict states_check(Arena *a, const IrKernel *k);
-Verdict states_check_traced(Arena *a, const IrKernel *k, Text *trace); /* states as they come, and why they are no others moved on */
+/* trace: gets the states as they come, and why they are no others moved on; NULL: not wanted. */
+Verdict states_check(Arena *a, const IrKernel *k, Text *trace);
 
 #endif

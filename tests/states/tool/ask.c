@@ -16,6 +16,7 @@ const char *const OPINION_WORD[] = {"not asked", "proved", "refused", "open"};
 
 enum { MEGABYTES_MOST = 2000 };
 double states_seconds = 10;
+bool states_trace;
 
 typedef struct Block {
     struct Block *before, *behind;
@@ -96,7 +97,10 @@ void states_ask(const IrKernel *k, StatesSaid *to)
     snprintf(to->kernel, sizeof to->kernel, "%s", k->mf.name);
     if (setjmp(fail) == 0) {
         arena_init(&a, &mem);
-        Verdict v = states_check(&a, k);
+        Text trace;
+        text_init(&trace, &mem);
+        Verdict v = states_check(&a, k, states_trace ? &trace : NULL);
+        if (trace.n) fwrite(trace.s, 1, trace.n, stdout);
         to->is = v.proved ? STATES_PROVED : v.refused ? STATES_REFUSED : STATES_LOST;
         to->states = v.states;
         to->why[0] = 0;

@@ -20,6 +20,7 @@ extern const char *const OPINION_WORD[]; /* .. LOST: "open" */
 struct IrKernel;
 bool states_concern(const struct IrKernel *k); /* it has barriers that stand in the program */
 extern double states_seconds; /* of a question, at most: what takes longer is lost */
+extern bool states_trace;     /* the states, to stdout */
 void states_ask(const struct IrKernel *k, StatesSaid *to);
 
 /* ---- beside a compiler's verdict, and launches ---- */

@@ -1,9 +1,10 @@
-/* states [--open FILE] [--short] [--all] [--seconds N] FILE ..: what the checker of states says of each kernel with barriers that stand in the program, beside the compiler's verdict.
+/* states [--open FILE] [--short] [--all] [--trace] [--seconds N] FILE ..: what the checker of states says of each kernel with barriers that stand in the program, beside the compiler's verdict.
  *
  * FILE: .tile, or .txt with programs as in tests/roles/by_hand.txt, whose names stand behind `// right: `, `// wrong: `, `// refused: ` in the place of the
  * kernel's. What the compiler accepts must be proved here, and what its verifier refuses must not; but for the lines of --open, `FILE KERNEL OPINION: REASON`,
  * OPINION being `open` (not followed), `refused` or `proved`. Such a line that says what is not so is an error, too. Without --all only what is
- * wrong is printed, and a line of numbers. --short: of lines that say `open` nothing is asked, which takes longest. What takes more than N seconds (default 10) is not followed. Exit code: 0, 1 something is wrong, 2 wrong use. */
+ * wrong is printed, and a line of numbers. --short: of lines that say `open` nothing is asked, which takes longest. --trace: the states as they come, and why they are no others moved on. What takes
+ * more than N seconds (default 10) is not followed. Exit code: 0, 1 something is wrong, 2 wrong use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
     states_skips = skips;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--all")) all = true;
+        else if (!strcmp(argv[i], "--trace")) states_trace = true;
         else if (!strcmp(argv[i], "--short")) only_short = true;
         else if (!strcmp(argv[i], "--open") && i + 1 < argc) read_open(argv[++i]);
         else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) states_seconds = strtod(argv[++i], NULL);
