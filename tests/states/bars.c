@@ -27,6 +27,15 @@ uint32_t bar_of(Checker *c, const IrOp *op, uint32_t cta)
     return cta * c->nslots + c->bar_base[bar->id] + (uint32_t)k;
 }
 
+uint32_t bars_of(Checker *c, const IrOp *op, uint32_t bar[64])
+{
+    uint64_t to = targets_of(c, op, c->st->agents[c->agent].cta);
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < c->nctas; r++)
+        if (to >> r & 1) bar[n++] = bar_of(c, op, r);
+    return n;
+}
+
 static bool within(const uint64_t *x, const uint64_t *y, uint32_t words)
 {
     const uint64_t over = UINT64_C(0x5555555555555555); /* the bits that say so, without those of fences */
@@ -65,7 +74,7 @@ static bool none_missing(Checker *c, const Bar *b)
     int64_t k;
     if (b->tx == 0) return true;
     if (num_is(&c->n, b->tx, &k)) return k == 0;
-    return facts_imply(&c->n, &c->st->facts, b->tx) && facts_imply(&c->n, &c->st->facts, num_add(&c->n, num_k(c, 0), -1, b->tx));
+    return facts_imply(&c->n, &c->st->facts, b->tx) && facts_imply(&c->n, &c->st->facts, num_times(&c->n, -1, b->tx));
 }
 
 void bar_complete(Checker *c, uint32_t bar)
@@ -96,15 +105,11 @@ void bar_complete(Checker *c, uint32_t bar)
 static void step_arrive(Checker *c, const IrOp *op)
 {
     State *s = c->st;
-    const Agent *a = &s->agents[c->agent];
     bool each = by_each(c, op), arrives = op->op != IR_BAR_EXPECT;
     int32_t times = each ? (int32_t)(32 * code_of(c)->role->warps) : 1;
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     Num n = bytes ? val_soft(c, val_of_arg(c, bytes)) : num_k(c, 0);
-    uint64_t to = targets_of(c, op, a->cta);
-    uint32_t bar[64], nbars = 0;
-    for (uint32_t r = 0; r < c->nctas; r++)
-        if (to >> r & 1) bar[nbars++] = bar_of(c, op, r);
+    uint32_t bar[64], nbars = bars_of(c, op, bar);
     if (!facts_imply(&c->n, &s->facts, n)) refuse(c, E0605, "the bytes that barrier %s expects are not certain to be at least 0", bar_name(c, bar[0]));
     for (uint32_t i = 0; i < nbars; i++) {
         uint32_t item = item_new(c, (Item){.kind = ITEM_ARRIVAL, .agent = (uint16_t)c->agent, .op = code_of(c)->first + c->pc});
@@ -137,7 +142,7 @@ static bool step_wait(Checker *c, const IrOp *op)
     int64_t parity;
     if (!num_is(&c->n, val_force(c, val_of_arg(c, ir_find(op, IRK_PHASE))), &parity)) lost(c, "the parity");
     if (b->pending == 0 && !none_missing(c, b) && !ask(c, num_plus(&c->n, b->tx, -1)))
-        ask(c, num_add(&c->n, num_k(c, -1), -1, b->tx)); /* it is told apart whether bytes are missing */
+        ask(c, num_contrary(&c->n, b->tx)); /* it is told apart whether bytes are missing */
     if (b->pending == 0) bar_complete(c, bar);
     bool over = ((b->phase - 1) & 1) == parity;
     int32_t p = over ? b->phase - 1 : b->phase;

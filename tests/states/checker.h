@@ -1,6 +1,6 @@
 /* What the files of this room share. A kernel is run once, all agents (a role of a CTA) side by side, a turn of a loop each per round, by
  * numbers that are not known (numbers.h): values.c works out scalars, state.c keeps what is so at one point of the run, step.c and the files
- * that it names say what ops do to it, cover.c finds states that come again, states.c drives.
+ * that it names say what ops do to it, cover.c finds states that come again, explore.c drives.
  *
  * Glossary: agent - the threads of a role in one CTA; item - something that happened and that somebody may not know to be over; to fork - to go
  * on with each of two states, in one of which a number is >= 0 and in the other it is not; site - where a comparison decides what an agent does;
@@ -32,8 +32,6 @@ enum { LESS = 1, NOT_LESS = 2, BOTH = 3 }; /* of b - a, of a comparison: above 0
 enum { CLASSES = 256 };
 
 typedef struct Node { /* a state at the beginning of a round */
-    const char *sig;
-    size_t nsig;
     Num *cells;
     uint32_t ncells;
     Facts facts;
@@ -138,7 +136,9 @@ Named *named_of(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Inter
 Num name_number(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Interval r);
 uint32_t class_of(Checker *c, const void *what, size_t n);
 uint32_t class_of_val(Checker *c, const ValData *d);
-uint32_t launch_of(const Checker *c, const IrOp *op); /* ValData.of */
+uint32_t launch_of(const Checker *c, const IrOp *op); /* ValData.of, .imm */
+int64_t imm_of(const IrOp *op);
+int64_t divisor_of(uint8_t op, uint8_t rel, int64_t k); /* by how much an op with k behind its first operand divides that; 0: it does not */
 Num fresh_number(Checker *c, Interval r);
 bool ask(Checker *c, Num x); /* is it >= 0? */
 void note(Checker *c, uint32_t site, bool less);
@@ -207,7 +207,6 @@ static inline void set_join(uint64_t *s, const uint64_t *t, uint32_t words)
     for (uint32_t i = 0; i < words; i++) s[i] |= t[i];
 }
 uint32_t item_new(Checker *c, Item x);
-void item_drop(State *s, uint32_t i);
 
 /* ---- memory.c ---- */
 
@@ -216,6 +215,15 @@ typedef struct Where { /* bytes of a space: a CTA's shared memory, its tensor me
     Num lo, hi;
 } Where;
 Where place_of(Checker *c, const IrOp *op, const IrArg *buf, Num bytes, uint32_t cta);
+static inline Item item_at(Item x, Where w, Num only) /* x, there */
+{
+    x.space = w.space;
+    x.buf = w.buf;
+    x.lo = w.lo;
+    x.hi = w.hi;
+    x.only = only;
+    return x;
+}
 enum { BY_ONE, BY_EACH };
 uint32_t touch(Checker *c, Item x, int who); /* x: at which place, and how */
 
@@ -251,6 +259,7 @@ static inline bool some_bytes(const IrOp *const *ops, const uint32_t *def, const
 }
 uint64_t targets_of(Checker *c, const IrOp *op, uint32_t own); /* CTAs: by a mask, a rank, or the own one */
 uint32_t bar_of(Checker *c, const IrOp *op, uint32_t cta);
+uint32_t bars_of(Checker *c, const IrOp *op, uint32_t bar[64]); /* of all that it counts on: how many */
 const IrBar *bar_info(const Checker *c, uint32_t bar);
 void count_on(Checker *c, uint32_t bar, uint32_t item, bool each, bool certain);
 void bar_bytes(Checker *c, uint32_t bar, Num bytes, int64_t times);

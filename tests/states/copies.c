@@ -25,7 +25,7 @@ uint64_t targets_of(Checker *c, const IrOp *op, uint32_t own)
     }
     if (num_is(&c->n, n, &k)) out = (uint64_t)k;
     Num rest = num_plus(&c->n, n, -(int64_t)out);
-    if (out == 0 || out >> c->nctas || !facts_imply(&c->n, &c->st->facts, rest) || !facts_imply(&c->n, &c->st->facts, num_add(&c->n, num_k(c, 0), -1, rest)))
+    if (out == 0 || out >> c->nctas || !facts_imply(&c->n, &c->st->facts, rest) || !facts_imply(&c->n, &c->st->facts, num_times(&c->n, -1, rest)))
         refuse(c, E0658, "a mask for a cluster of %u", c->nctas);
     return out;
 }
@@ -47,7 +47,7 @@ static Num counted(Checker *c, Num bytes, Num only)
 {
     int64_t what = -3;
     if (only == 0) return bytes;
-    Num out = num_add(&c->n, num_k(c, 0), num_data(&c->n, bytes)->k, only);
+    Num out = num_times(&c->n, num_data(&c->n, bytes)->k, only);
     for (uint32_t i = 0; i < num_data(&c->n, bytes)->n; i++) {
         NumTerm t = num_data(&c->n, bytes)->t[i];
         Num key[] = {num_atom(&c->n, t.atom), only};
@@ -71,11 +71,10 @@ static Num without_bytes(Checker *c, const IrOp *op, uint32_t pred)
 static Num only_of(Checker *c, const IrOp *op)
 {
     IrOp plain = *op;
-    int64_t k;
     plain.guard = (IrGuard){0};
     if (op->guard.when != IRW_IF || !some_bytes(c->op, c->def, op, op->guard.pred)) return only_now(c, op);
     Num only = both_of(c, without_bytes(c, op, op->guard.pred), only_now(c, &plain));
-    return only && num_is(&c->n, only, &k) && k == 1 ? 0 : only;
+    return only == num_k(c, 1) ? 0 : only;
 }
 
 static uint32_t barrier_cta(Checker *c, const IrOp *op, uint32_t cta)
@@ -157,21 +156,12 @@ static void load(Checker *c, const IrOp *op, Num only)
     if (src) l.from = place_of(c, op, src, room, own);
     if (desc) l.desc = place_of(c, op, desc, num_k(c, IR_MAP_BYTES), own);
     bool certain = only == 0 && !each && facts_imply(&c->n, &s->facts, num_plus(&c->n, bytes, -1));
+    int who = each ? BY_EACH : BY_ONE;
     uint32_t read[2], nread = 0;
-    if (src) read[nread++] = touch(c, (Item){.async = true, .space = l.from.space, .buf = l.from.buf, .lo = l.from.lo, .hi = l.from.hi, .only = only}, each ? BY_EACH : BY_ONE);
-    if (desc) read[nread++] = touch(c, (Item){.async = true, .space = l.desc.space, .buf = l.desc.buf, .lo = l.desc.lo, .hi = l.desc.hi, .only = only}, each ? BY_EACH : BY_ONE);
+    if (src) read[nread++] = touch(c, item_at((Item){.async = true}, l.from, only), who);
+    if (desc) read[nread++] = touch(c, item_at((Item){.async = true}, l.desc, only), who);
     for (uint32_t i = 0; i < l.n; i++) {
-        uint32_t item = touch(c,
-                              (Item){.write = true,
-                                     .async = true,
-                                     .generic = generic ? FROM_AFAR : 0,
-                                     .red = reduction(op, generic),
-                                     .space = l.to[i].space,
-                                     .buf = l.to[i].buf,
-                                     .lo = l.to[i].lo,
-                                     .hi = l.to[i].hi,
-                                     .only = only},
-                              BY_ONE);
+        uint32_t item = touch(c, item_at((Item){.write = true, .async = true, .generic = generic ? FROM_AFAR : 0, .red = reduction(op, generic)}, l.to[i], only), who);
         count_on(c, l.bar[i], item, each, certain);
         for (uint32_t j = 0; j < nread; j++) set_add(bar_set(c, s, l.bar[i], HEARD), 2 * read[j]);
         keep_cell(c, &l.to[i], put);
@@ -183,24 +173,23 @@ static void load(Checker *c, const IrOp *op, Num only)
 static void store(Checker *c, const IrOp *op, Num only)
 {
     State *s = c->st;
-    bool each = by_each(c, op);
+    int who = by_each(c, op) ? BY_EACH : BY_ONE;
     const IrArg *desc = ir_find(op, IRK_DESC);
     Num bytes = bytes_of(c, op), room = room_of(c, op, bytes);
     uint32_t own = s->agents[c->agent].cta;
     Where from = place_of(c, op, ir_find(op, IRK_SRC), room, own), map = {0};
     if (desc) map = place_of(c, op, desc, num_k(c, IR_MAP_BYTES), own);
-    uint32_t item = touch(c, (Item){.async = true, .space = from.space, .buf = from.buf, .lo = from.lo, .hi = from.hi, .only = only}, each ? BY_EACH : BY_ONE);
+    uint32_t item = touch(c, item_at((Item){.async = true}, from, only), who);
     set_add(set_of(c, s, c->agent, OPEN), 2 * item);
     if (desc)
-        set_add(set_of(c, s, c->agent, OPEN), 2 * touch(c, (Item){.async = true, .space = map.space, .buf = map.buf, .lo = map.lo, .hi = map.hi, .only = only}, each ? BY_EACH : BY_ONE));
+        set_add(set_of(c, s, c->agent, OPEN), 2 * touch(c, item_at((Item){.async = true}, map, only), who));
 }
 
 void step_copy(Checker *c, const IrOp *op)
 {
-    int64_t k;
     if (op->op == IR_TMA_PREFETCH || op->op == IR_BLK_PREFETCH) return;
     Num only = only_of(c, op);
-    if (only && num_is(&c->n, only, &k) && k == 0) return;
+    if (only == num_k(c, 0)) return;
     if (ir_find(op, IRK_BAR)) load(c, op, only);
     else store(c, op, only);
 }
@@ -300,25 +289,24 @@ static void plan(Checker *c, const IrOp *op, Num only)
 
 void step_threads(Checker *c, const IrOp *op)
 {
-    int64_t k;
     int who = by_each(c, op) ? BY_EACH : BY_ONE;
     uint32_t own = c->st->agents[c->agent].cta;
     Num only = only_now(c, op);
-    if (only && num_is(&c->n, only, &k) && k == 0) return;
+    if (only == num_k(c, 0)) return;
     if (ir_by_plan((IrOpcode)op->op)) {
         plan(c, op, only);
         return;
     }
     if (op->op == IR_MAP_SET) {
         Where to = place_of(c, op, ir_find(op, IRK_DST), num_k(c, IR_MAP_BYTES), own), cell = place_of(c, op, ir_find(op, IRK_SRC), num_k(c, IR_MAP_BYTES), own);
-        touch(c, (Item){.write = true, .space = to.space, .buf = to.buf, .lo = to.lo, .hi = to.hi}, who);
-        touch(c, (Item){.write = true, .generic = BY_THREADS, .space = cell.space, .buf = cell.buf, .lo = cell.lo, .hi = cell.hi}, who);
+        touch(c, item_at((Item){.write = true}, to, 0), who);
+        touch(c, item_at((Item){.write = true, .generic = BY_THREADS}, cell, 0), who);
         return;
     }
     bool write = op->op == IR_STS || op->op == IR_ST_BULK;
     int64_t size = op->op == IR_ST_BULK ? ir_find(op, IRK_BYTES)->imm : op->op == IR_CLC_ID ? IR_ANSWER_BYTES : IR_CELL_BYTES;
     Where at = place_of(c, op, ir_find(op, write ? IRK_DST : IRK_SRC), num_k(c, size), own);
-    touch(c, (Item){.write = write, .generic = write ? BY_THREADS : 0, .space = at.space, .buf = at.buf, .lo = at.lo, .hi = at.hi, .only = only}, who);
+    touch(c, item_at((Item){.write = write, .generic = write ? BY_THREADS : 0}, at, only), who);
     keep_cell(c, &at, write ? put_there(c, op) : 0);
     uint16_t slot = op->dst ? code_of(c)->slot[op->dst - 1] : 0;
     if (slot == 0) return;

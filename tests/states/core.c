@@ -20,19 +20,15 @@ static Where source(Checker *c, const IrOp *op, const TmemCp *cp, uint32_t cta)
     return (Where){w.space, w.buf, num_plus(&c->n, w.lo, k), w.hi};
 }
 
-static Item part(Checker *c, const IrOp *op, TmemPart p, int64_t at, uint32_t cta)
+/* What is written there. */
+static Item part(Checker *c, const IrOp *op, TmemPart p, int64_t at, uint32_t cta, Num only)
 {
     const IrArg *along = ir_find(op, IRK_ALONG);
     Where w = place_of(c, op, ir_find(op, IRK_DST), num_k(c, p.hi - at), cta);
     Num far = along ? val_soft(c, val_of_arg(c, along)) : num_k(c, 0);
-    return (Item){.async = true,
-                  .core = CORE_ASYNC,
-                  .space = w.space,
-                  .buf = w.buf,
-                  .lo = num_add(&c->n, w.lo, 1, far),
-                  .hi = num_add(&c->n, w.hi, 1, far),
-                  .step = (uint32_t)p.step,
-                  .width = (uint32_t)p.width};
+    w.lo = num_add(&c->n, w.lo, 1, far);
+    w.hi = num_add(&c->n, w.hi, 1, far);
+    return item_at((Item){.write = true, .async = true, .core = CORE_ASYNC, .step = (uint32_t)p.step, .width = (uint32_t)p.width}, w, only);
 }
 
 static void begin(Checker *c, const IrOp *op, Num only, uint32_t cta)
@@ -43,17 +39,13 @@ static void begin(Checker *c, const IrOp *op, Num only, uint32_t cta)
     int64_t at = byte ? byte->imm : 0;
     uint32_t items[2], n = 0;
     if (op->op == IR_TC_SHIFT) {
-        Item x = part(c, op, tmem_shifted((uint32_t)ir_find(op, IRK_N)->imm, b, at), at, cta);
-        x.only = only;
-        x.write = true;
+        Item x = part(c, op, tmem_shifted((uint32_t)ir_find(op, IRK_N)->imm, b, at), at, cta, only);
         items[n++] = touch(c, x, BY_ONE);
     } else {
         TmemCp cp = tmem_cp(c->k, op);
         Where from = source(c, op, &cp, cta);
-        Item x = part(c, op, tmem_written(&cp, b, at), at, cta);
-        x.only = only;
-        x.write = true;
-        items[n++] = touch(c, (Item){.async = true, .space = from.space, .buf = from.buf, .lo = from.lo, .hi = from.hi, .only = only}, BY_ONE);
+        Item x = part(c, op, tmem_written(&cp, b, at), at, cta, only);
+        items[n++] = touch(c, item_at((Item){.async = true}, from, only), BY_ONE);
         items[n++] = touch(c, x, BY_ONE);
     }
     committing = set_of(c, c->st, c->agent, COMMITTING);
@@ -64,10 +56,7 @@ static void begin(Checker *c, const IrOp *op, Num only, uint32_t cta)
 static void commit(Checker *c, const IrOp *op)
 {
     State *s = c->st;
-    uint64_t to = targets_of(c, op, s->agents[c->agent].cta);
-    uint32_t bar[64], n = 0;
-    for (uint32_t r = 0; r < c->nctas; r++)
-        if (to >> r & 1) bar[n++] = bar_of(c, op, r);
+    uint32_t bar[64], n = bars_of(c, op, bar);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t item = item_new(c, (Item){.kind = ITEM_ARRIVAL, .agent = (uint16_t)c->agent, .op = code_of(c)->first + c->pc});
         count_on(c, bar[i], item, false, true);
@@ -96,7 +85,6 @@ static void fence(Checker *c, const IrOp *op)
 
 void step_core(Checker *c, const IrOp *op)
 {
-    int64_t k;
     if (op->op == IR_TC_COMMIT) {
         commit(c, op);
         return;
@@ -107,7 +95,7 @@ void step_core(Checker *c, const IrOp *op)
     }
     Num only = only_now(c, op);
     uint32_t own = c->st->agents[c->agent].cta;
-    if (only && num_is(&c->n, only, &k) && k == 0) return;
+    if (only == num_k(c, 0)) return;
     begin(c, op, only, own);
     if (c->k->pair) begin(c, op, only, own ^ 1);
 }

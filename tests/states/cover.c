@@ -4,14 +4,6 @@
 
 /* ---- by how much atoms move ---- */
 
-static bool same_terms(const NumData *a, const NumData *b)
-{
-    if (a->n != b->n) return false;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (a->t[i].atom != b->t[i].atom || a->t[i].c != b->t[i].c) return false;
-    return true;
-}
-
 typedef struct Equation { /* sum of c * v = k */
     const NumData *terms;
     int64_t k;
@@ -27,7 +19,7 @@ static void find_moves(Checker *c, const Facts *here, const Facts *there, int64_
     for (uint32_t i = 0; i < here->n; i++)
         for (uint32_t j = 0; j < there->n; j++) {
             const NumData *f = num_data(&c->n, here->v[i]), *g = num_data(&c->n, there->v[j]);
-            if ((f->k != g->k || f->n > 1) && same_terms(f, g)) e[n++] = (Equation){f, g->k - f->k};
+            if ((f->k != g->k || f->n > 1) && num_same_terms(f, g)) e[n++] = (Equation){f, g->k - f->k};
         }
     for (uint32_t most = 1; most <= 4; most++)
         for (uint32_t i = 0; i < n; i++) {
@@ -116,7 +108,7 @@ static bool covered_by(Checker *c, uint32_t node, uint32_t by, const Sig *sig)
     int64_t *v = arena_array(&s->arena, int64_t, natoms);
     if (sig->cells.n != there->ncells) return false;
     for (uint32_t i = 0; i < sig->cells.n; i++)
-        if (!same_terms(num_data(&c->n, sig->cells.v[i]), num_data(&c->n, there->cells[i]))) return false;
+        if (!num_same_terms(num_data(&c->n, sig->cells.v[i]), num_data(&c->n, there->cells[i]))) return false;
     for (uint32_t i = 0; i < there->facts.n; i++) /* of atoms that nothing here has nothing is known here */
         for (uint32_t j = 0; j < num_data(&c->n, there->facts.v[i])->n; j++)
             if (num_data(&c->n, there->facts.v[i])->t[j].atom >= natoms) return false;

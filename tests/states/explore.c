@@ -94,7 +94,7 @@ static void push(State **to, State *s)
 
 static void both_ways(Checker *c, State **to, State *s)
 {
-    Num not = num_add(&c->n, num_k(c, -1), -1, c->fork);
+    Num not = num_contrary(&c->n, c->fork);
     for (int i = 0; i < 2; i++) {
         State *x = states_copy(c, s);
         if (states_assume(c, x, i ? c->fork : not)) push(to, x);

@@ -168,7 +168,7 @@ static Interval register_range(const Checker *c, IrReg reg)
 
 static Interval compared(IrRel rel, Interval x, Interval y)
 {
-    bool less = x.hi<y.lo, most = x.hi <= y.lo, more = x.lo> y.hi, least = x.lo >= y.hi, one = interval_is(x) && interval_is(y) && x.lo == y.lo, other = less || more;
+    bool less = x.hi < y.lo, most = x.hi <= y.lo, more = x.lo > y.hi, least = x.lo >= y.hi, one = interval_is(x) && interval_is(y) && x.lo == y.lo, other = less || more;
     const bool yes[] = {one, other, less, most, more, least}, no[] = {other, one, least, more, most, less}; /* as IrRel */
     return yes[rel] ? interval_at(1) : no[rel] ? interval_at(0) : (Interval){0, 1};
 }

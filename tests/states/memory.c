@@ -13,13 +13,13 @@ Where place_of(Checker *c, const IrOp *op, const IrArg *buf, Num bytes, uint32_t
 {
     const IrBuf *b = &c->k->bufs.v[buf->id];
     const IrArg *slot = ir_part(op, buf, IRK_SLOT), *offset = ir_part(op, buf, IRK_OFFSET);
-    Num n = slot ? val_force(c, val_of_arg(c, slot)) : num_const(&c->n, 0), off = offset ? val_soft(c, val_of_arg(c, offset)) : num_const(&c->n, 0);
+    Num n = slot ? val_force(c, val_of_arg(c, slot)) : num_k(c, 0), off = offset ? val_soft(c, val_of_arg(c, offset)) : num_k(c, 0);
     int64_t at;
     if (!num_is(&c->n, n, &at)) lost(c, "which slot of %s this is", b->name);
     if (at < 0 || at >= b->slots) refuse(c, E0658, "slot %lld of %s, which has %u", (long long)at, b->name, b->slots);
     bool apart = b->lanes || b->maps;
     int64_t from = apart ? ((int64_t)(buf->id + 1) << 32) + at * b->bytes : b->offset + at * b->pitch;
-    Num end = num_add(&c->n, off, 1, bytes), room = num_add(&c->n, num_const(&c->n, b->bytes), -1, end);
+    Num end = num_add(&c->n, off, 1, bytes), room = num_add(&c->n, num_k(c, b->bytes), -1, end);
     if (!facts_imply(&c->n, &c->st->facts, off) || !facts_imply(&c->n, &c->st->facts, room))
         lost(c, "bytes of slot %lld of %s, which has %u, that are not certain to lie within", (long long)at, b->name, b->bytes);
     return (Where){space_of(c, b, cta), (uint16_t)buf->id, num_plus(&c->n, off, from), num_plus(&c->n, end, from)};
@@ -53,7 +53,7 @@ static bool is_written(Checker *c, const Where *w, Num only)
 
 static bool always(Checker *c, Num x, Num y) /* one of the two holds */
 {
-    return x && y && below(c, num_const(&c->n, 1), num_add(&c->n, x, 1, y));
+    return x && y && below(c, num_k(c, 1), num_add(&c->n, x, 1, y));
 }
 
 static int piece_order(const Checker *c, const Piece *x, const Piece *y)
@@ -158,7 +158,7 @@ static bool beside(Checker *c, const Item *x, const Item *y, uint32_t i, const u
 {
     State *s = c->st;
     if (below(c, y->hi, x->lo) || below(c, x->hi, y->lo) || between(c, x, y)) return false;
-    if (x->only && y->only && below(c, num_add(&c->n, x->only, 1, y->only), num_const(&c->n, 1))) return false;
+    if (x->only && y->only && below(c, num_add(&c->n, x->only, 1, y->only), num_k(c, 1))) return false;
     bool is_known = set_has(known, 2 * i), same_op = x->agent == y->agent && x->op == y->op;
     bool own = each && same_op && set_has(set_of(c, s, c->agent, MINE), 2 * i); /* each thread again what it did before */
     if (conflict(x, y) && !own && !in_order(c, x, y)) {

@@ -69,10 +69,7 @@ typedef struct Parts { /* of an op, static or of a value: how its operands move 
 
 static int64_t divisor(const Parts *p)
 {
-    if (!p->b_is) return 0;
-    if (p->op == IR_AND) return !p->rel && p->imm > 0 && p->imm < INT64_MAX && power_of_two(p->imm + 1) ? p->imm + 1 : 0;
-    if (p->op == IR_SHR) return p->imm >= 0 && p->imm < 62 ? INT64_C(1) << p->imm : 0;
-    return (p->op == IR_DIV || p->op == IR_MOD) && p->imm > 0 ? p->imm : 0;
+    return p->b_is ? divisor_of(p->op, p->rel, p->imm) : 0;
 }
 
 static bool scaled(Delta d, int64_t k, Delta *out)
@@ -153,7 +150,6 @@ static Delta soft_op(Moves *m, const IrOp *op)
 {
     Checker *c = m->c;
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *cond = ir_find(op, IRK_COND), *rel = ir_find(op, IRK_REL);
-    int64_t imm = b && b->kind == IRA_IMM ? b->imm : a && a->kind == IRA_IMM ? a->imm : NO_LO;
     bool pred = op->type == IR_PRED && op->op != IR_CMP && op->op != IR_SEL;
     Parts p = {.op = op->op, .rel = (uint8_t)(rel ? rel->id : pred), .wraps = c->wraps[op->dst - 1], .of = launch_of(c, op)};
     p.a = a ? soft(m, a) : 0;
@@ -167,7 +163,7 @@ static Delta soft_op(Moves *m, const IrOp *op)
         p.imm = a->imm;
         p.a = p.b;
     }
-    return soft_parts(m, &p, imm);
+    return soft_parts(m, &p, imm_of(op));
 }
 
 static Delta number(Moves *m, Delta d)
@@ -277,16 +273,9 @@ static Delta hard_op(Moves *m, uint32_t at)
     int64_t by = wraps ? 0 : divisor(&p);
     if (by && a % by == 0) return op->op == IR_DIV || op->op == IR_SHR ? a / by : 0;
     if (op->op == IR_SEL) return z == 0 && a == b ? a : OTHER;
-    if (op->op == IR_AND && op->type != IR_PRED && p.b_is && b == 0 && p.imm >= 0 && p.imm < INT64_C(1) << 32) {
-        for (by = 1; by <= p.imm; by *= 2) {
-        }
-        if (a % by == 0) return 0;
-    }
-    if ((op->op == IR_XOR || op->op == IR_OR) && p.b_is && b == 0 && p.imm >= 0 && p.imm < INT64_C(1) << 32) {
-        for (by = 1; by <= p.imm; by *= 2) {
-        } /* bits below those that move */
-        if (a % by == 0) return a;
-    }
+    bool bits = op->type != IR_PRED && (op->op == IR_AND || op->op == IR_OR || op->op == IR_XOR) && p.b_is && p.imm >= 0 && p.imm < INT64_C(1) << 32;
+    for (by = 1; bits && by <= p.imm;) by *= 2;
+    if (bits && a % by == 0) return op->op == IR_AND ? 0 : a; /* bits above those of the number move */
     return a == 0 && b == 0 ? 0 : OTHER;
 }
 

@@ -79,6 +79,16 @@ Num num_plus(Numbers *n, Num x, int64_t k)
     return num_add(n, x, 1, num_const(n, k));
 }
 
+Num num_times(Numbers *n, int64_t k, Num x)
+{
+    return num_add(n, num_const(n, 0), k, x);
+}
+
+Num num_contrary(Numbers *n, Num x)
+{
+    return num_add(n, num_const(n, -1), -1, x);
+}
+
 Num num_div(Numbers *n, Num x, int64_t d)
 {
     const NumData *a = num_data(n, x);
@@ -88,6 +98,14 @@ Num num_div(Numbers *n, Num x, int64_t d)
         t[i] = (NumTerm){a->t[i].c / d, a->t[i].atom};
     }
     return made(n, floor_div_by(a->k, d), t, a->n);
+}
+
+bool num_same_terms(const NumData *a, const NumData *b)
+{
+    if (a->n != b->n) return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->t[i].atom != b->t[i].atom || a->t[i].c != b->t[i].c) return false;
+    return true;
 }
 
 int64_t num_coefficient(const Numbers *n, Num x, uint32_t atom)
@@ -135,14 +153,6 @@ static Num tight(Numbers *n, Num x)
     return g > 1 ? num_div(n, x, g) : x;
 }
 
-static bool same_terms(const NumData *a, const NumData *b)
-{
-    if (a->n != b->n) return false;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (a->t[i].atom != b->t[i].atom || a->t[i].c != b->t[i].c) return false;
-    return true;
-}
-
 bool facts_add(Numbers *n, Arena *a, Facts *f, Num x)
 {
     int64_t k;
@@ -150,7 +160,7 @@ bool facts_add(Numbers *n, Arena *a, Facts *f, Num x)
     if (num_is(n, x, &k)) return k >= 0;
     x = tight(n, x);
     for (uint32_t i = 0; i < f->n; i++) {
-        if (!same_terms(num_data(n, f->v[i]), num_data(n, x))) continue;
+        if (!num_same_terms(num_data(n, f->v[i]), num_data(n, x))) continue;
         if (num_data(n, x)->k < num_data(n, f->v[i])->k) f->v[i] = x;
         return true;
     }
@@ -328,7 +338,7 @@ bool facts_imply(Numbers *n, const Facts *f, Num x)
     if (x == 0) return false;
     if (num_is(n, x, &k)) return k >= 0;
     if (by_bounds(n, f, x)) return true;
-    Num less = num_add(n, num_const(n, -1), -1, x);
+    Num less = num_contrary(n, x);
     return less && impossible(n, f, tight(n, less));
 }
 
@@ -348,8 +358,7 @@ bool facts_drop(Numbers *n, Arena *a, Facts *f, uint32_t atom)
             int64_t d = num_coefficient(n, was.v[j], atom);
             if (d >= 0) continue;
             int64_t g = gcd_s64(c, d);
-            Num x = num_add(n, num_const(n, 0), -d / g, was.v[i]);
-            if (!facts_add(n, a, f, num_add(n, x, c / g, was.v[j]))) return false;
+            if (!facts_add(n, a, f, num_add(n, num_times(n, -d / g, was.v[i]), c / g, was.v[j]))) return false;
         }
     }
     return true;

@@ -37,6 +37,8 @@ Num num_const(Numbers *n, int64_t k);
 Num num_atom(Numbers *n, uint32_t atom);
 Num num_add(Numbers *n, Num x, int64_t m, Num y); /* x + m * y */
 Num num_plus(Numbers *n, Num x, int64_t k);
+Num num_times(Numbers *n, int64_t k, Num x);
+Num num_contrary(Numbers *n, Num x); /* >= 0 where x is not: -1 - x */
 Num num_div(Numbers *n, Num x, int64_t d);            /* rounded down, where the coefficients are multiples of d > 0; else 0 */
 Num num_put(Numbers *n, Num x, uint32_t atom, Num y); /* y in its place */
 static inline bool num_is(const Numbers *n, Num x, int64_t *k)
@@ -45,6 +47,7 @@ static inline bool num_is(const Numbers *n, Num x, int64_t *k)
     *k = num_data(n, x)->k;
     return true;
 }
+bool num_same_terms(const NumData *a, const NumData *b); /* but for k they are equal */
 int64_t num_coefficient(const Numbers *n, Num x, uint32_t atom);
 const char *num_text(const Numbers *n, Arena *a, Num x, const char *(*name)(void *of, uint32_t atom), void *of);
 

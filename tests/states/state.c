@@ -129,19 +129,18 @@ static bool put(Checker *c, State *s, uint32_t atom, Num y)
 }
 
 /* A fact whose contrary is one, too, says what one of its atoms is. */
-static bool equality(const Numbers *n, const Facts *f, uint32_t *atom, Num *is, Numbers *make)
+static bool equality(Numbers *n, const Facts *f, uint32_t *atom, Num *is)
 {
     for (uint32_t i = 0; i < f->n; i++) {
-        Num x = f->v[i], not = num_add(make, num_const(make, 0), -1, x);
+        Num x = f->v[i], not = num_times(n, -1, x);
         bool both = false;
-        for (uint32_t j = 0; j < f->n && !both; j++) both = f->v[j] == not ;
+        for (uint32_t j = 0; j < f->n && !both; j++) both = f->v[j] == not;
         const NumData *d = num_data(n, x);
         for (uint32_t j = d->n; both && j-- > 0;) {
             int64_t c = d->t[j].c;
             if (c != 1 && c != -1) continue;
             *atom = d->t[j].atom;
-            Num rest = num_add(make, x, -c, num_atom(make, *atom));
-            *is = num_add(make, num_const(make, 0), -c, rest);
+            *is = num_times(n, -c, num_add(n, x, -c, num_atom(n, *atom)));
             return *is != 0;
         }
     }
@@ -159,7 +158,7 @@ static bool decided(Checker *c, const State *s, const Named *x, Num *is)
     }
     if (x->op != IR_CMP || x->rel == IRL_EQ || x->rel == IRL_NE) return false;
     Num far = num_add(n, x->key[1], -1, x->key[0]), at = x->rel == IRL_LT || x->rel == IRL_GE ? num_plus(n, far, -1) : far; /* >= 0 where it is less */
-    bool less = x->rel == IRL_LT || x->rel == IRL_LE, yes = facts_imply(n, &s->facts, at), no = !yes && facts_imply(n, &s->facts, num_add(n, num_const(n, -1), -1, at));
+    bool less = x->rel == IRL_LT || x->rel == IRL_LE, yes = facts_imply(n, &s->facts, at), no = !yes && facts_imply(n, &s->facts, num_contrary(n, at));
     *is = num_const(n, yes == less);
     return yes || no;
 }
@@ -169,7 +168,7 @@ static bool settle(Checker *c, State *s)
     uint32_t atom;
     Num is;
     if (facts_fail(&c->n, &s->facts)) return false;
-    while (equality(&c->n, &s->facts, &atom, &is, &c->n))
+    while (equality(&c->n, &s->facts, &atom, &is))
         if (!put(c, s, atom, is)) return false;
     for (uint32_t i = 0; i < s->named.n; i++) {
         const Named *x = &s->named.v[i];

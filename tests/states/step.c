@@ -41,10 +41,11 @@ static Val guard_val(Checker *c, const IrOp *op)
 
 Num both_of(Checker *c, Num x, Num y)
 {
-    int64_t k, what = -4;
-    if (x == 0 || (num_is(&c->n, x, &k) && k == 1)) return y;
-    if (y == 0 || (num_is(&c->n, y, &k) && k == 1)) return x;
-    if ((num_is(&c->n, x, &k) && k == 0) || (num_is(&c->n, y, &k) && k == 0)) return num_k(c, 0);
+    int64_t what = -4;
+    Num no = num_k(c, 0), yes = num_k(c, 1);
+    if (x == 0 || x == yes) return y;
+    if (y == 0 || y == yes) return x;
+    if (x == no || y == no) return no;
     Num key[] = {x, y};
     return name_number(c, class_of(c, &what, sizeof what), key, 2, (Interval){0, 1});
 }
@@ -67,8 +68,7 @@ Num only_now(Checker *c, const IrOp *op)
         Num cond = only_if(c, val_of_arg(c, ir_find(other ? &b->role->ops.v[b->begin[i - 1]] : o, IRK_COND)));
         only = both_of(c, only, other ? num_add(&c->n, num_k(c, 1), -1, cond) : cond);
     }
-    int64_t k;
-    return only && num_is(&c->n, only, &k) && k == 1 ? 0 : only;
+    return only == num_k(c, 1) ? 0 : only;
 }
 
 /* ---- blocks ---- */
@@ -90,8 +90,7 @@ static Num inner_turns(Checker *c, const IrOp *op, Num lo)
     for (uint32_t i = 0; i < a->depth && n < KEYS; i++) key[n++] = c->st->frames[a->frames + i].at;
     Interval x = end->kind == IRA_IMM ? interval_at(end->imm) : c->range[end->id - 1], y = from->kind == IRA_IMM ? interval_at(from->imm) : c->range[from->id - 1];
     Interval r = interval_add(x, interval_neg(y));
-    return name_number(c, class_of(c, &what, sizeof what), key, n,
-                       interval_hull(interval_meet(r, (Interval){0, NO_HI}), r.lo > 0 ? r : interval_at(r.lo > 0 ? r.lo : 0)));
+    return name_number(c, class_of(c, &what, sizeof what), key, n, (Interval){r.lo > 0 ? r.lo : 0, r.hi > 0 ? r.hi : 0});
 }
 
 static bool never(Checker *c, uint32_t loop, uint32_t pred)

@@ -4,7 +4,7 @@
 #include "lang/lang.h"
 #include "tests/states/checker.h"
 
-enum { SPLIT_MOST = 16, FEW = 1 << 16 };
+enum { SPLIT_MOST = 16, REMAINDERS_MOST = 8 /* of the launch's numbers */, FEW = 1 << 16 };
 
 /* ---- making them ---- */
 
@@ -27,9 +27,11 @@ static bool is_num(const Checker *c, Val v, int64_t *k)
     return d->op == IR_CONST && num_is(&c->n, d->num, k);
 }
 
-static int64_t mask_bits(int64_t k) /* 2^n where k is 2^n - 1 > 0; else 0 */
+int64_t divisor_of(uint8_t op, uint8_t rel, int64_t k)
 {
-    return k > 0 && k < INT64_MAX && power_of_two(k + 1) ? k + 1 : 0;
+    if (op == IR_AND) return !rel && k > 0 && k < INT64_MAX && power_of_two(k + 1) ? k + 1 : 0;
+    if (op == IR_SHR) return k >= 0 && k < 62 ? INT64_C(1) << k : 0;
+    return (op == IR_DIV || op == IR_MOD) && k > 0 ? k : 0;
 }
 
 /* Sums, multiples and quotients of numbers that are certain to be such. */
@@ -41,12 +43,12 @@ static Num worked_out(Checker *c, const ValData *d)
     bool ka = num_is(&c->n, a->num, &x), kb = b && num_is(&c->n, b->num, &y);
     if (d->op == IR_CVT) return a->num;
     if (d->op == IR_ADD || d->op == IR_SUB) return num_add(&c->n, a->num, d->op == IR_ADD ? 1 : -1, b->num);
-    if (d->op == IR_MUL && (ka || kb)) return num_add(&c->n, num_const(&c->n, 0), ka ? x : y, ka ? b->num : a->num);
-    if (ka && kb) return lx_apply((LxOp)IR_LX_OPS[d->op], x, y, &r) == LX_OK ? num_const(&c->n, r) : 0;
+    if (d->op == IR_MUL && (ka || kb)) return num_times(&c->n, ka ? x : y, ka ? b->num : a->num);
+    if (ka && kb) return lx_apply((LxOp)IR_LX_OPS[d->op], x, y, &r) == LX_OK ? num_k(c, r) : 0;
     if (!kb) return 0;
-    if (d->op == IR_SHL && y >= 0 && y < 62) return num_add(&c->n, num_const(&c->n, 0), INT64_C(1) << y, a->num);
-    int64_t by = d->op == IR_SHR && y >= 0 && y < 62 ? INT64_C(1) << y : d->op == IR_AND ? mask_bits(y) : d->op == IR_DIV || d->op == IR_MOD ? y : 0;
-    Num q = by > 0 ? num_div(&c->n, a->num, by) : 0;
+    if (d->op == IR_SHL && y >= 0 && y < 62) return num_times(&c->n, INT64_C(1) << y, a->num);
+    int64_t by = divisor_of(d->op, d->rel, y);
+    Num q = by ? num_div(&c->n, a->num, by) : 0;
     if (q == 0 || d->op == IR_DIV || d->op == IR_SHR) return q;
     return num_add(&c->n, a->num, -by, q);
 }
@@ -54,14 +56,14 @@ static Num worked_out(Checker *c, const ValData *d)
 Val val_make(Checker *c, ValData d)
 {
     if (d.a == 0 || ((d.op != IR_CVT && d.op != IR_NOT) && d.b == 0) || (d.op == IR_SEL && d.c == 0)) return 0;
-    if (interval_is(d.range) && !d.wraps && d.range.lo > NO_LO && d.range.lo < NO_HI) return val_num(c, num_const(&c->n, d.range.lo));
+    if (interval_is(d.range) && !d.wraps && d.range.lo > NO_LO && d.range.lo < NO_HI) return val_num(c, num_k(c, d.range.lo));
     Num x = worked_out(c, &d);
     return x ? val_num(c, x) : interned(c, &d);
 }
 
 Val val_of_arg(Checker *c, const IrArg *arg)
 {
-    if (arg->kind == IRA_IMM) return val_num(c, num_const(&c->n, arg->imm));
+    if (arg->kind == IRA_IMM) return val_num(c, num_k(c, arg->imm));
     if (c->init) return c->init[arg->id - 1];
     uint16_t slot = code_of(c)->slot[arg->id - 1];
     return slot ? c->st->env[c->place[c->agent].env + slot - 1u] : 0;
@@ -71,10 +73,10 @@ static Val register_val(Checker *c, IrReg reg)
 {
     const uint32_t *n = c->k->mf.cluster;
     uint32_t cta = c->st->agents[c->agent].cta, at[3] = {cta % n[0], cta / n[0] % n[1], cta / n[0] / n[1]};
-    if (reg == IRR_CLUSTER_CTARANK) return val_num(c, num_const(&c->n, cta));
-    if (reg >= IRR_CLUSTER_CTAID_X && reg <= IRR_CLUSTER_CTAID_Z) return val_num(c, num_const(&c->n, at[reg - IRR_CLUSTER_CTAID_X]));
+    if (reg == IRR_CLUSTER_CTARANK) return val_num(c, num_k(c, cta));
+    if (reg >= IRR_CLUSTER_CTAID_X && reg <= IRR_CLUSTER_CTAID_Z) return val_num(c, num_k(c, at[reg - IRR_CLUSTER_CTAID_X]));
     uint32_t i = reg % 3;
-    Num x = num_add(&c->n, num_const(&c->n, 0), n[i], num_atom(&c->n, 1 + (uint32_t)reg)); /* of clusters, or how many of them */
+    Num x = num_times(&c->n, n[i], num_atom(&c->n, 1 + (uint32_t)reg)); /* of clusters, or how many of them */
     return val_num(c, reg <= IRR_CTAID_Z ? num_plus(&c->n, x, at[i]) : x);
 }
 
@@ -91,7 +93,7 @@ uint32_t launch_of(const Checker *c, const IrOp *op)
     return b ? b : launch_arg(c, ir_find(op, IRK_A));
 }
 
-static int64_t imm_of(const IrOp *op)
+int64_t imm_of(const IrOp *op)
 {
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
     return b && b->kind == IRA_IMM ? b->imm : a && a->kind == IRA_IMM ? a->imm : NO_LO;
@@ -114,7 +116,7 @@ Val val_of_op(Checker *c, uint32_t number)
     Interval r = c->range[op->dst - 1];
     switch ((IrOpcode)op->op) {
     case IR_PARAM: return c->launch_vals[ir_find(op, IRK_EXPR)->id - 1];
-    case IR_SREG: return interval_is(r) ? val_num(c, num_const(&c->n, r.lo)) : register_val(c, (IrReg)ir_find(op, IRK_REG)->id);
+    case IR_SREG: return interval_is(r) ? val_num(c, num_k(c, r.lo)) : register_val(c, (IrReg)ir_find(op, IRK_REG)->id);
     case IR_LOADS: return val_num(c, named_load(c, op, r));
     case IR_GET: return c->st->vars[c->place[c->agent].vars + ir_find(op, IRK_VAR)->id];
     case IR_TICKET:
@@ -122,7 +124,7 @@ Val val_of_op(Checker *c, uint32_t number)
     case IR_CLC_ID: return val_num(c, fresh_number(c, r));
     case IR_GADDR:
     case IR_ZADDR:
-    case IR_TC_DESC: return val_num(c, num_const(&c->n, 0));
+    case IR_TC_DESC: return val_num(c, num_k(c, 0));
     default: break;
     }
     Val x = a ? val_of_arg(c, a) : 0, y = b ? val_of_arg(c, b) : 0;
@@ -145,18 +147,31 @@ Val val_of_op(Checker *c, uint32_t number)
 
 /* ---- the launch ---- */
 
-static uint32_t launch_atom(Checker *c, const char *name)
+static Num launch_atom(Checker *c, const char *name)
 {
     vec_push(c->arena, &c->atom_names, name);
-    return ++c->natoms;
+    return num_atom(&c->n, ++c->natoms);
+}
+
+static const char *launch_text(const Checker *c, Lx x)
+{
+    const MfKernel *mf = &c->k->mf;
+    const char **names = arena_array(c->arena, const char *, mf->syms.n + 1);
+    Text text;
+    text_init(&text, c->arena->mem);
+    for (uint32_t i = 0; i < mf->syms.n; i++) names[i] = mf->syms.v[i].name;
+    lx_print(&text, &mf->lx, x, names);
+    const char *out = arena_strdup(c->arena, text.s ? text.s : "", text.n);
+    text_free(&text);
+    return out;
 }
 
 /* Rounded down, by what is too much to tell the remainders apart. */
 static Val launch_quotient(Checker *c, Num x, int64_t by, const char *name)
 {
-    Num q = num_atom(&c->n, launch_atom(c, name)), rest = num_add(&c->n, x, -by, q);
+    Num q = launch_atom(c, name), rest = num_add(&c->n, x, -by, q);
     facts_add(&c->n, c->arena, &c->launch_facts, rest);
-    facts_add(&c->n, c->arena, &c->launch_facts, num_add(&c->n, num_const(&c->n, by - 1), -1, rest));
+    facts_add(&c->n, c->arena, &c->launch_facts, num_add(&c->n, num_k(c, by - 1), -1, rest));
     return val_num(c, q);
 }
 
@@ -172,24 +187,17 @@ static Val launch_val(Checker *c, uint32_t x)
     const LxNode *n = &c->k->mf.lx.nodes.v[x];
     LxOp op = (LxOp)n->op;
     Interval r = c->launch[x];
-    Text text;
-    if (n->op == LX_CONST) return val_num(c, num_const(&c->n, n->k));
+    if (n->op == LX_CONST) return val_num(c, num_k(c, n->k));
     Val a = n->op == LX_SYM ? 0 : c->launch_vals[n->a - 1], b = n->op == LX_SYM || n->op == LX_NOT || n->b == 0 ? 0 : c->launch_vals[n->b - 1];
-    text_init(&text, c->arena->mem);
-    const char **names = arena_array(c->arena, const char *, c->k->mf.syms.n + 1);
-    for (uint32_t i = 0; i < c->k->mf.syms.n; i++) names[i] = c->k->mf.syms.v[i].name;
-    lx_print(&text, &c->k->mf.lx, x + 1, names);
-    const char *name = arena_strdup(c->arena, text.s ? text.s : "", text.s ? text.n : 0);
-    text_free(&text);
     int64_t k;
     if (n->op == LX_CEIL && a && b && is_num(c, b, &k) && k > 0) {
-        a = val_make(c, (ValData){.op = IR_ADD, .a = a, .b = val_num(c, num_const(&c->n, k - 1)), .imm = NO_LO, .range = UNBOUNDED});
+        a = val_make(c, (ValData){.op = IR_ADD, .a = a, .b = val_num(c, num_k(c, k - 1)), .imm = NO_LO, .range = UNBOUNDED});
         op = LX_DIV;
     }
     bool exact = a && b && op <= LX_XOR && op != LX_CEIL && op >= LX_ADD;
     bool divides = exact && (op == LX_DIV || op == LX_MOD), number = divides && is_num(c, b, &k) && k > 0;
-    if (number && k > 8 && val_data(c, a)->op == IR_CONST && num_div(&c->n, val_data(c, a)->num, k) == 0) {
-        Val q = launch_quotient(c, val_data(c, a)->num, k, name);
+    if (number && k > REMAINDERS_MOST && val_data(c, a)->op == IR_CONST && num_div(&c->n, val_data(c, a)->num, k) == 0) {
+        Val q = launch_quotient(c, val_data(c, a)->num, k, launch_text(c, x + 1));
         return op == LX_DIV ? q : val_num(c, num_add(&c->n, val_data(c, a)->num, -k, val_data(c, q)->num));
     }
     if (op >= LX_EQ && op <= LX_NOT && a && (b || op == LX_NOT)) {
@@ -197,9 +205,9 @@ static Val launch_val(Checker *c, uint32_t x)
         return val_make(c, (ValData){.op = OPS[op - LX_EQ], .rel = RELS[op - LX_EQ], .a = a, .b = b, .imm = NO_LO, .range = {0, 1}});
     }
     if (exact && (!divides || number)) return val_make(c, (ValData){.op = op_of_lx(op), .a = a, .b = b, .imm = number ? k : NO_LO, .range = r});
-    Num atom = num_atom(&c->n, launch_atom(c, name));
+    Num atom = launch_atom(c, launch_text(c, x + 1));
     if (r.lo > NO_LO) facts_add(&c->n, c->arena, &c->launch_facts, num_plus(&c->n, atom, -r.lo));
-    if (r.hi < FEW) facts_add(&c->n, c->arena, &c->launch_facts, num_add(&c->n, num_const(&c->n, r.hi), -1, atom));
+    if (r.hi < FEW) facts_add(&c->n, c->arena, &c->launch_facts, num_add(&c->n, num_k(c, r.hi), -1, atom));
     return val_num(c, atom);
 }
 
@@ -209,7 +217,7 @@ void values_prepare(Checker *c)
     c->val_names = names_new(c->arena);
     c->class_names = names_new(c->arena);
     for (uint32_t i = 0; i < IRR_COUNT; i++) {
-        Num x = num_atom(&c->n, launch_atom(c, "a number of the grid"));
+        Num x = launch_atom(c, "a number of the grid");
         facts_add(&c->n, c->arena, &c->launch_facts, num_plus(&c->n, x, i >= IRR_NCTAID_X && i <= IRR_NCTAID_Z ? -1 : 0));
     }
     c->launch_vals = arena_array(c->arena, Val, mf->lx.nodes.n + 1);
@@ -220,10 +228,7 @@ void values_prepare(Checker *c)
 static int64_t divisor(const Checker *c, const ValData *d)
 {
     int64_t k;
-    if (d->b == 0 || !is_num(c, d->b, &k)) return 0;
-    if (d->op == IR_AND) return d->rel ? 0 : mask_bits(k);
-    if (d->op == IR_SHR) return k >= 0 && k < 62 ? INT64_C(1) << k : 0;
-    return (d->op == IR_DIV || d->op == IR_MOD) && k > 0 ? k : 0;
+    return d->b && is_num(c, d->b, &k) ? divisor_of(d->op, d->rel, k) : 0;
 }
 
 /* ---- named numbers ---- */
@@ -246,7 +251,7 @@ Num fresh_number(Checker *c, Interval r)
     State *s = c->st;
     Num x = num_atom(&c->n, c->natoms + ++s->fresh);
     if (r.lo > INT32_MIN) facts_add(&c->n, &s->arena, &s->facts, num_plus(&c->n, x, -r.lo));
-    if (r.hi < NO_HI && r.hi < INT32_MAX) facts_add(&c->n, &s->arena, &s->facts, num_add(&c->n, num_const(&c->n, r.hi), -1, x));
+    if (r.hi < NO_HI && r.hi < INT32_MAX) facts_add(&c->n, &s->arena, &s->facts, num_add(&c->n, num_k(c, r.hi), -1, x));
     return x;
 }
 
@@ -285,8 +290,8 @@ bool ask(Checker *c, Num x)
     if (x == 0) lost(c, "numbers that leave 64 bits");
     if (num_is(&c->n, x, &k)) return k >= 0;
     if (facts_imply(&c->n, &c->st->facts, x)) return true;
-    Num not = num_add(&c->n, num_const(&c->n, -1), -1, x);
-    if (facts_imply(&c->n, &c->st->facts, not )) return false;
+    Num not = num_contrary(&c->n, x);
+    if (facts_imply(&c->n, &c->st->facts, not)) return false;
     c->fork = x;
     stop_at(c, STOP_FORK);
 }
@@ -329,7 +334,7 @@ static bool compare(Checker *c, const ValData *d)
         return r == (d->rel == IRL_LE);
     default: break;
     }
-    bool most = ask(c, far), least = ask(c, num_add(&c->n, num_const(&c->n, 0), -1, far));
+    bool most = ask(c, far), least = ask(c, num_times(&c->n, -1, far));
     if (most && least) both(c, d->site);
     else note(c, d->site, most);
     return (most && least) == (d->rel == IRL_EQ);
@@ -371,27 +376,33 @@ static Num opaque(Checker *c, const ValData *d, Num a, Num b)
     return x->num;
 }
 
+/* A sum, or a multiple; else a number of its own. */
+static Num summed(Checker *c, const ValData *d, Num a, Num b)
+{
+    Num out = 0;
+    int64_t k;
+    if (d->op == IR_ADD || d->op == IR_SUB) out = num_add(&c->n, a, d->op == IR_ADD ? 1 : -1, b);
+    else if (d->op == IR_MUL && num_is(&c->n, b, &k)) out = num_times(&c->n, k, a);
+    else if (d->op == IR_MUL && num_is(&c->n, a, &k)) out = num_times(&c->n, k, b);
+    else if (d->op == IR_SHL && num_is(&c->n, b, &k) && k >= 0 && k < 62) out = num_times(&c->n, INT64_C(1) << k, a);
+    return out ? out : opaque(c, d, a, b);
+}
+
 /* Of which only the last bits count: these are those of the exact number. */
 static Num exact(Checker *c, Val v, bool soft)
 {
     ValData d = *val_data(c, v);
-    bool sum = d.op == IR_ADD || d.op == IR_SUB;
     if (!d.wraps) return worked(c, v, soft);
     if (d.op == IR_CVT) return exact(c, d.a, soft);
-    Num a = exact(c, d.a, soft), b = exact(c, d.b, soft), out = 0;
-    int64_t k;
-    if (sum) out = num_add(&c->n, a, d.op == IR_ADD ? 1 : -1, b);
-    else if (d.op == IR_MUL && num_is(&c->n, b, &k)) out = num_add(&c->n, num_const(&c->n, 0), k, a);
-    else if (d.op == IR_MUL && num_is(&c->n, a, &k)) out = num_add(&c->n, num_const(&c->n, 0), k, b);
-    else if (d.op == IR_SHL && num_is(&c->n, b, &k) && k >= 0 && k < 62) out = num_add(&c->n, num_const(&c->n, 0), INT64_C(1) << k, a);
-    return out ? out : opaque(c, &d, a, b);
+    Num a = exact(c, d.a, soft), b = exact(c, d.b, soft);
+    return summed(c, &d, a, b);
 }
 
 /* Where it is certain to fit its type: 32 bits. */
 static Num fits(Checker *c, Val v)
 {
     const Facts *f = &c->st->facts;
-    Num x = exact(c, v, false), low = num_plus(&c->n, x, -(int64_t)INT32_MIN), high = num_add(&c->n, num_const(&c->n, INT32_MAX), -1, x);
+    Num x = exact(c, v, false), low = num_plus(&c->n, x, -(int64_t)INT32_MIN), high = num_add(&c->n, num_k(c, INT32_MAX), -1, x);
     return facts_imply(&c->n, f, low) && facts_imply(&c->n, f, high) ? x : 0;
 }
 
@@ -401,7 +412,7 @@ static Num divided(Checker *c, const ValData *d, Num x, int64_t by, bool soft)
     bool rest = d->op == IR_MOD || d->op == IR_AND;
     Num q = num_div(&c->n, x, by);
     if (q) return rest ? num_add(&c->n, x, -by, q) : q;
-    if (soft) return opaque(c, d, x, num_const(&c->n, by));
+    if (soft) return opaque(c, d, x, num_k(c, by));
     const NumData *n = num_data(&c->n, x);
     for (uint32_t i = 0; i < n->n && by <= SPLIT_MOST; i++) {
         if (n->t[i].c % by == 0) continue;
@@ -413,7 +424,7 @@ static Num divided(Checker *c, const ValData *d, Num x, int64_t by, bool soft)
     q = name_number(c, class_of(c, what, sizeof what), &x, 1, UNBOUNDED);
     Num r = num_add(&c->n, x, -by, q);
     facts_add(&c->n, &c->st->arena, &c->st->facts, r);
-    facts_add(&c->n, &c->st->arena, &c->st->facts, num_add(&c->n, num_const(&c->n, by - 1), -1, r));
+    facts_add(&c->n, &c->st->arena, &c->st->facts, num_add(&c->n, num_k(c, by - 1), -1, r));
     return rest ? r : q;
 }
 
@@ -428,27 +439,16 @@ static Num extreme(Checker *c, const ValData *d, bool soft)
     return less == (d->op == IR_MIN) ? a : b;
 }
 
-static Num linear(Checker *c, const ValData *d, bool soft)
-{
-    Num a = worked(c, d->a, soft), b = worked(c, d->b, soft), out = 0;
-    int64_t k;
-    if (d->op == IR_ADD || d->op == IR_SUB) out = num_add(&c->n, a, d->op == IR_ADD ? 1 : -1, b);
-    else if (d->op == IR_MUL && num_is(&c->n, b, &k)) out = num_add(&c->n, num_const(&c->n, 0), k, a);
-    else if (d->op == IR_MUL && num_is(&c->n, a, &k)) out = num_add(&c->n, num_const(&c->n, 0), k, b);
-    else if (d->op == IR_SHL && num_is(&c->n, b, &k) && k >= 0 && k < 62) out = num_add(&c->n, num_const(&c->n, 0), INT64_C(1) << k, a);
-    return out ? out : opaque(c, d, a, b);
-}
-
 static Num worked(Checker *c, Val v, bool soft)
 {
     if (v == 0) lost(c, "a number that is not known");
     ValData d = *val_data(c, v);
     int64_t x, y, r;
     if (d.op == IR_CONST) return d.num;
-    if (is_pred(&d) && !soft) return num_const(&c->n, val_truth(c, v));
-    if (d.op == IR_NOT) return difference(c, num_const(&c->n, d.rel ? 1 : -1), worked(c, d.a, soft));
+    if (is_pred(&d) && !soft) return num_k(c, val_truth(c, v));
+    if (d.op == IR_NOT) return difference(c, num_k(c, d.rel ? 1 : -1), worked(c, d.a, soft));
     if ((d.op == IR_AND || d.op == IR_OR) && d.rel) {
-        Num one = num_const(&c->n, 1), a = only_if(c, d.a), b = only_if(c, d.b);
+        Num one = num_k(c, 1), a = only_if(c, d.a), b = only_if(c, d.b);
         return d.op == IR_AND ? both_of(c, a, b) : difference(c, one, both_of(c, difference(c, one, a), difference(c, one, b)));
     }
     if (d.op == IR_SEL && !soft) return worked(c, val_truth(c, d.c) ? d.a : d.b, soft);
@@ -460,16 +460,19 @@ static Num worked(Checker *c, Val v, bool soft)
         return name_number(c, class_of_val(c, &d), key, 3, d.range);
     }
     if (d.op == IR_MIN || d.op == IR_MAX) return extreme(c, &d, soft);
-    if (!d.wraps && (d.op == IR_ADD || d.op == IR_SUB || d.op == IR_MUL || d.op == IR_SHL)) return linear(c, &d, soft);
+    if (!d.wraps && (d.op == IR_ADD || d.op == IR_SUB || d.op == IR_MUL || d.op == IR_SHL)) {
+        Num a = worked(c, d.a, soft), b = worked(c, d.b, soft);
+        return summed(c, &d, a, b);
+    }
     Num whole = d.wraps && !soft ? fits(c, v) : 0;
     if (whole) return whole;
-    if (d.op == IR_AND && !d.rel && d.b && is_num(c, d.b, &y) && y >= 0 && y < INT64_C(1) << 32 && num_is(&c->n, exact(c, d.a, soft), &x)) return num_const(&c->n, x & y);
+    if (d.op == IR_AND && !d.rel && d.b && is_num(c, d.b, &y) && y >= 0 && y < INT64_C(1) << 32 && num_is(&c->n, exact(c, d.a, soft), &x)) return num_k(c, x & y);
     int64_t by = divisor(c, &d);
     if (by) return divided(c, &d, power_of_two(by) && by <= INT64_C(1) << 31 ? exact(c, d.a, soft) : worked(c, d.a, soft), by, soft);
     Num a = worked(c, d.a, soft), b = d.b ? worked(c, d.b, soft) : 0;
     bool by_number = (d.op != IR_DIV && d.op != IR_MOD) || d.imm != NO_LO;
     bool numbers = !d.wraps && b && (!soft || by_number) && num_is(&c->n, a, &x) && num_is(&c->n, b, &y) && d.op != IR_CMP;
-    if (numbers && lx_apply((LxOp)IR_LX_OPS[d.op], x, y, &r) == LX_OK) return num_const(&c->n, r);
+    if (numbers && lx_apply((LxOp)IR_LX_OPS[d.op], x, y, &r) == LX_OK) return num_k(c, r);
     return opaque(c, &d, a, b);
 }
 
@@ -515,7 +518,7 @@ Num num_map(Checker *c, Num x, const NumMap *m)
     bool any = false;
     for (uint32_t i = 0; i < num_data(&c->n, x)->n; i++) any |= num_data(&c->n, x)->t[i].atom > c->natoms;
     if (!any) return x;
-    Num out = num_const(&c->n, num_data(&c->n, x)->k);
+    Num out = num_k(c, num_data(&c->n, x)->k);
     for (uint32_t i = 0; i < num_data(&c->n, x)->n; i++) {
         NumTerm t = num_data(&c->n, x)->t[i];
         out = num_add(&c->n, out, t.c, num_atom(&c->n, t.atom > c->natoms ? m->by_number[t.atom - c->natoms] : t.atom));
