@@ -132,10 +132,12 @@ int val_try(Checker *c, Val v);       /* is it true? -1: it may be either */
 Num val_force(Checker *c, Val v);     /* forks where it has to */
 Num val_soft(Checker *c, Val v);      /* names what would fork */
 bool val_truth(Checker *c, Val v);
+Val val_settled(Checker *c, Val v); /* with what is decided by now */
 Named *named_of(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Interval r);
 Num name_number(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Interval r);
 uint32_t class_of(Checker *c, const void *what, size_t n);
 uint32_t class_of_val(Checker *c, const ValData *d);
+uint32_t class_of_exact(Checker *c, uint8_t op, uint8_t rel, int64_t imm, uint32_t of); /* used: what may wrap, and did not, was worked out and not named */
 uint32_t launch_of(const Checker *c, const IrOp *op); /* ValData.of, .imm */
 int64_t imm_of(const IrOp *op);
 int64_t divisor_of(uint8_t op, uint8_t rel, int64_t k); /* by how much an op with k behind its first operand divides that; 0: it does not */

@@ -82,14 +82,17 @@ static void reached(const Checker *c, uint32_t from, bool *seen, uint32_t *stack
 }
 
 /* As far as it has been gone on from. */
-static bool holds(const Checker *c, Arena *a, const Cover *x)
+static bool holds(Checker *c, Arena *a, const Cover *x)
 {
     if (x->sites.n == 0) return true;
     bool *seen = arena_array(a, bool, c->nodes.n + 1);
     reached(c, x->by, seen, arena_array(a, uint32_t, c->nodes.n + 1));
     for (uint32_t j = 0; j < c->nodes.n; j++)
         for (uint32_t k = 0; k < x->sites.n && seen[j]; k++)
-            if (c->nodes.v[j].outs[x->sites.v[k].site] & ~x->sites.v[k].side) return false;
+            if (c->nodes.v[j].outs[x->sites.v[k].site] & ~x->sites.v[k].side) {
+                c->why = c->trace ? arena_printf(c->arena, "comparison %u, in state %u", x->sites.v[k].site, j) : "a comparison";
+                return false;
+            }
     return true;
 }
 
@@ -114,10 +117,10 @@ static bool covered_by(Checker *c, uint32_t node, uint32_t by, const Sig *sig)
             if (num_data(&c->n, there->facts.v[i])->t[j].atom >= natoms) return false;
     for (int way = 0; way <= 2; way++) { /* last of all nothing moves */
         Cover cover = {.node = node, .by = by};
+        if (way && c->trace) text_printf(c->trace, "    by way %d: %s\n", way - 1, c->why ? c->why : "");
         memset(v, 0, natoms * sizeof *v);
         if (way < 2) find_moves(c, &s->facts, &there->facts, v, natoms, way);
         if (covers(c, sig, there, v, &cover)) {
-            c->why = "a comparison";
             if (!holds(c, &s->arena, &cover)) continue;
             vec_push(c->arena, &c->covers, cover);
             return true;

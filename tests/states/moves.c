@@ -83,6 +83,11 @@ static Delta soft_parts(Moves *m, const Parts *p, int64_t class_imm)
     Delta keys[3] = {p->a, p->b, p->c}, out = 0;
     uint32_t class = class_by(m, p->op, p->rel, class_imm, p->of, 4);
     if (m->wrong) return 0;
+    if (p->wraps && (p->a || p->b || p->c)) { /* where it fits it is no name, and moves */
+        uint32_t whole = class_of_exact(m->c, p->op, p->rel, class_imm, p->of);
+        if (m->c->used[whole]) fails(m, "a number that wraps");
+        vec_push(m->c->arena, &m->cover->classes, whole);
+    }
     if (!p->wraps && (p->op == IR_ADD || p->op == IR_SUB)) return p->a + (p->op == IR_ADD ? p->b : -p->b);
     if (p->op == IR_CVT && !p->wraps) return p->a;
     if (!p->wraps && p->b_is && (p->op == IR_MUL || p->op == IR_SHL) && scaled(p->a, p->op == IR_MUL ? p->imm : INT64_C(1) << (p->imm & 62), &out)) return out;

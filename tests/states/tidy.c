@@ -137,14 +137,17 @@ static void tidy_names(Checker *c, State *s)
 
 static void tidy_values(Checker *c, State *s)
 {
+    s->outs = NULL;
     for (uint32_t a = 0; a < c->nagents; a++) {
         const Agent *x = &s->agents[a];
+        c->agent = a;
+        c->pc = x->pc;
         const Code *b = &c->code.v[x->body];
         const uint32_t *live = b->live + (size_t)x->pc * b->words;
         for (uint32_t i = 0; i < b->nvalues; i++)
-            if (x->done || !(live[i / 32] >> i % 32 & 1)) s->env[x->env + i] = 0;
+            s->env[x->env + i] = x->done || !(live[i / 32] >> i % 32 & 1) ? 0 : val_settled(c, s->env[x->env + i]);
         for (uint32_t i = 0, j = b->nvalues; i < c->k->vars.n; i++, j++)
-            if (x->done || !(live[j / 32] >> j % 32 & 1)) s->vars[x->vars + i] = 0;
+            s->vars[x->vars + i] = x->done || !(live[j / 32] >> j % 32 & 1) ? 0 : val_settled(c, s->vars[x->vars + i]);
     }
 }
 

@@ -246,6 +246,12 @@ uint32_t class_of_val(Checker *c, const ValData *d)
     return class_of(c, what, sizeof what);
 }
 
+uint32_t class_of_exact(Checker *c, uint8_t op, uint8_t rel, int64_t imm, uint32_t of)
+{
+    int64_t what[] = {-6, op, rel, imm, of};
+    return class_of(c, what, sizeof what);
+}
+
 Num fresh_number(Checker *c, Interval r)
 {
     State *s = c->st;
@@ -399,10 +405,10 @@ static Num exact(Checker *c, Val v, bool soft)
 }
 
 /* Where it is certain to fit its type: 32 bits. */
-static Num fits(Checker *c, Val v)
+static Num fits(Checker *c, Val v, bool soft)
 {
     const Facts *f = &c->st->facts;
-    Num x = exact(c, v, false), low = num_plus(&c->n, x, -(int64_t)INT32_MIN), high = num_add(&c->n, num_k(c, INT32_MAX), -1, x);
+    Num x = exact(c, v, soft), low = num_plus(&c->n, x, -(int64_t)INT32_MIN), high = num_add(&c->n, num_k(c, INT32_MAX), -1, x);
     return facts_imply(&c->n, f, low) && facts_imply(&c->n, f, high) ? x : 0;
 }
 
@@ -464,7 +470,8 @@ static Num worked(Checker *c, Val v, bool soft)
         Num a = worked(c, d.a, soft), b = worked(c, d.b, soft);
         return summed(c, &d, a, b);
     }
-    Num whole = d.wraps && !soft ? fits(c, v) : 0;
+    Num whole = d.wraps ? fits(c, v, soft) : 0;
+    if (whole && soft) c->used[class_of_exact(c, d.op, d.rel, d.imm, d.of)] = true;
     if (whole) return whole;
     if (d.op == IR_AND && !d.rel && d.b && is_num(c, d.b, &y) && y >= 0 && y < INT64_C(1) << 32 && num_is(&c->n, exact(c, d.a, soft), &x)) return num_k(c, x & y);
     int64_t by = divisor(c, &d);
@@ -494,6 +501,25 @@ int val_try(Checker *c, Val v)
     if (setjmp(c->out) == 0) r = val_truth(c, v);
     memcpy(&c->out, &out, sizeof out);
     return r;
+}
+
+/* By what is known by now: it will not be asked again. */
+Val val_settled(Checker *c, Val v)
+{
+    if (v == 0 || val_data(c, v)->op == IR_CONST) return v;
+    ValData d = *val_data(c, v);
+    Val x = val_settled(c, d.a), y = val_settled(c, d.b), z = val_settled(c, d.c);
+    if (x != d.a || y != d.b || z != d.c) {
+        d.a = x, d.b = y, d.c = z;
+        v = val_make(c, d);
+        d = *val_data(c, v);
+    }
+    int way = is_pred(&d) ? val_try(c, v) : d.op == IR_SEL ? val_try(c, d.c) : -1;
+    if (way >= 0) return d.op == IR_SEL ? (way ? d.a : d.b) : val_num(c, num_k(c, way));
+    if ((d.op != IR_MIN && d.op != IR_MAX) || val_data(c, d.a)->op != IR_CONST || val_data(c, d.b)->op != IR_CONST) return v;
+    Num far = difference(c, val_data(c, d.b)->num, val_data(c, d.a)->num);
+    if (facts_imply(&c->n, &c->st->facts, far)) return d.op == IR_MIN ? d.a : d.b;
+    return far && facts_imply(&c->n, &c->st->facts, num_times(&c->n, -1, far)) ? (d.op == IR_MIN ? d.b : d.a) : v;
 }
 
 static bool has_atoms(const Checker *c, Val v)
