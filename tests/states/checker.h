@@ -3,7 +3,7 @@
  * that it names say what ops do to it, cover.c finds states that come again, explore.c drives.
  *
  * Glossary: agent - the threads of a role in one CTA; item - something that happened and that somebody may not know to be over; to fork - to go
- * on with each of two states, in one of which a number is >= 0 and in the other it is not; site - where a comparison decides what an agent does;
+ * on with each of two states, in one of which a number is >= 0 and in the other it is not;
  * to name a number - to go on with one of which only its range is known, the same for all who make it of equal numbers in the same way. */
 #ifndef TESTS_STATES_CHECKER_H
 #define TESTS_STATES_CHECKER_H
@@ -25,31 +25,19 @@ typedef struct Code { /* a body: init, a role, or exit */
     uint32_t *live;    /* by op, `words` each: values (by slot), then variables, that are asked for there or behind it */
     uint32_t words;
     uint16_t *slot; /* by IR value: where an agent keeps it, + 1; 0: it does not */
-    uint32_t nvalues, depth, decisions;
+    uint32_t nvalues, depth;
 } Code;
 
-enum { LESS = 1, NOT_LESS = 2, BOTH = 3 }; /* of b - a, of a comparison: above 0, or not */
 enum { CLASSES = 256 };
 
 typedef struct Node { /* a state at the beginning of a round */
     Num *cells;
-    uint32_t ncells;
+    uint32_t ncells, natoms; /* atoms are 1 .. natoms */
     Facts facts;
-    uint8_t *outs;
-    VEC(uint32_t) next;
-    uint32_t same; /* the node before with that signature, + 1 */
+    uint32_t from, same; /* the node that it comes from, and the one before with that signature, + 1 */
+    uint32_t of;         /* of one that was widened: the node before by which, + 1 */
 } Node;
-
-typedef struct Oblige { /* a comparison comes out one way in all that follows, LESS or NOT_LESS; 0: neither does */
-    uint32_t site;
-    uint8_t side;
-} Oblige;
-typedef struct Cover { /* node is `by`, moved on */
-    uint32_t node, by;
-    VEC(Oblige) sites;
-    VEC(uint32_t) classes; /* whose numbers would not move alike: there are none */
-} Cover;
-typedef struct Ban {
+typedef struct Ban { /* node may not be made by going on as from `by` */
     uint32_t node, by;
 } Ban;
 
@@ -64,13 +52,12 @@ typedef struct Checker {
     bool *wraps, *needed, *needed_var;                    /* by IR value: it may not fit its type; it decides something */
     VEC(Code) code;                                       /* init, the roles, exit */
     const IrOp **op;                                      /* by number */
-    uint32_t *decision;                                   /* by op: of those of its body */
     uint32_t nops, nctas, nroles, nagents, nslots, nbars; /* nslots: of the barriers of a CTA; nbars: of all */
     uint32_t *bar_base;                                   /* by barrier: its first slot */
     uint64_t *waiters;                                    /* by barrier: roles that wait for it */
     uint8_t *touches;                                     /* by role and buffer: TOUCHES_.. */
     Agent *place;                                         /* by agent: where its own begin */
-    uint32_t nenv, nvars, nframes, nsets, nsites, bar_sets, most_groups;
+    uint32_t nenv, nvars, nframes, nsets, bar_sets, most_groups;
 
     Names *val_names, *class_names, *sigs;
     VEC(ValData) vals;
@@ -93,7 +80,6 @@ typedef struct Checker {
     uint64_t work;      /* that may still be done */
     Val *init;          /* by IR value, while init is run */
     uint32_t *asks;     /* by agent and class: the last op at which it names such a number, + 1 */
-    bool used[CLASSES]; /* by class: there are such numbers */
     bool forgets;       /* what conditions outside of loops are made of */
     bool learned;       /* somebody names numbers who was not known to do so */
 
@@ -101,8 +87,8 @@ typedef struct Checker {
 
     VEC(Node) nodes;
     VEC(uint32_t) heads; /* by signature: its newest node, + 1 */
-    VEC(Cover) covers;
     VEC(Ban) bans;
+    uint32_t failed; /* the node from which it went wrong */
 } Checker;
 enum { TOUCHES_OWN = 1, TOUCHES_PEERS = 2 }; /* what may lie there, in the own CTA, in others */
 enum { STOP_FORK = 1, STOP_SPLIT, STOP_REFUSED, STOP_LOST };
@@ -137,14 +123,11 @@ Named *named_of(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Inter
 Num name_number(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Interval r);
 uint32_t class_of(Checker *c, const void *what, size_t n);
 uint32_t class_of_val(Checker *c, const ValData *d);
-uint32_t class_of_exact(Checker *c, uint8_t op, uint8_t rel, int64_t imm, uint32_t of); /* used: what may wrap, and did not, was worked out and not named */
 uint32_t launch_of(const Checker *c, const IrOp *op); /* ValData.of, .imm */
 int64_t imm_of(const IrOp *op);
 int64_t divisor_of(uint8_t op, uint8_t rel, int64_t k); /* by how much an op with k behind its first operand divides that; 0: it does not */
 Num fresh_number(Checker *c, Interval r);
 bool ask(Checker *c, Num x); /* is it >= 0? */
-void note(Checker *c, uint32_t site, bool less);
-uint32_t site_of(const Checker *c, uint32_t agent, uint32_t op);
 
 /* ---- step.c and what it names ---- */
 
@@ -178,6 +161,8 @@ typedef struct Sig {
     Arena *arena;
     VEC(uint32_t) words;
     VEC(Num) cells;
+    const Num *put; /* NULL, or cells to put in the place of these, */
+    uint32_t at;    /* .. so many of them so far */
 } Sig;
 State *states_new(Checker *c);
 State *states_copy(Checker *c, const State *s);
@@ -186,7 +171,7 @@ bool states_assume(Checker *c, State *s, Num x);        /* x >= 0; false: it can
 void states_map(Checker *c, State *s, const NumMap *m); /* all of its numbers but for facts */
 bool states_split(Checker *c, State *s, uint32_t atom, int64_t by, int64_t rest);
 void states_tidy(Checker *c, State *s);                 /* forgets what nobody asks any more, and numbers the rest anew */
-void states_write(Checker *c, const State *s, Sig *to); /* states in which the same happens have the same signature, and numbers in the same places */
+void states_write(Checker *c, State *s, Sig *to);       /* states in which the same happens have the same signature, and numbers in the same places */
 
 static inline uint64_t *set_of(const Checker *c, const State *s, uint32_t agent, uint32_t kind)
 {
@@ -274,13 +259,14 @@ void step_core(Checker *c, const IrOp *op);
 
 /* ---- cover.c ---- */
 
-bool covered(Checker *c, uint32_t node); /* by one before, in whose state c->st is */
-bool covers_hold(Checker *c);            /* what was taken for granted is so; false: again without those that are not */
+bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms, uint32_t node); /* with other numbers in the place of its atoms */
+bool covered(Checker *c, const Sig *sig, uint32_t name); /* c->st is an example of one of before */
+bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t *by); /* c->st, made one of which it is an example, and what follows in a like way */
 
 /* ---- trace.c ---- */
 
 void trace_state(Checker *c, uint32_t node);
-void trace_cover(Checker *c, uint32_t by, bool covers); /* or why not */
+void trace_by(Checker *c, uint32_t by, const char *how);
 void trace_stop(Checker *c);
 
 #endif

@@ -1,100 +1,90 @@
-/* A state that is an earlier one, moved on: each atom by a number, so that all that was known there is known here, and what the code can
- * still ask comes to the same (moves.c). Then what follows there follows here, in each launch, by induction on rounds. */
-#include "tests/states/moves.h"
+/* A state that is one of before with other numbers in the place of its atoms: all that is known there is so here, and what follows there follows
+ * here. States that differ from an earlier one by numbers alone are made one: the numbers move on by t times as much, t a new atom, and
+ * what is known moves with them. That is a guess at what comes next, and no more than the state that it is made of has to be one of it. */
+#include "lang/checked.h"
+#include "tests/states/checker.h"
 
-/* ---- by how much atoms move ---- */
+/* ---- numbers for atoms ---- */
 
-typedef struct Equation { /* sum of c * v = k */
-    const NumData *terms;
-    int64_t k;
-} Equation;
+typedef struct Match {
+    const Node *there;
+    const Num *here; /* by cell */
+    Num *to;         /* by atom of there; 0: not known yet */
+} Match;
 
-/* From what is known of the same sums there and here, and has changed. Where one equation says how two atoms move together, it is one of
- * them that does: which, is tried (way). */
-static void find_moves(Checker *c, const Facts *here, const Facts *there, int64_t *v, uint32_t natoms, int way)
+static Num image(Checker *c, const Match *m, Num x)
 {
-    Equation *e = arena_array(&c->st->arena, Equation, here->n + 1);
-    bool *solved = arena_array(&c->st->arena, bool, natoms);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < here->n; i++)
-        for (uint32_t j = 0; j < there->n; j++) {
-            const NumData *f = num_data(&c->n, here->v[i]), *g = num_data(&c->n, there->v[j]);
-            if ((f->k != g->k || f->n > 1) && num_same_terms(f, g)) e[n++] = (Equation){f, g->k - f->k};
-        }
-    for (uint32_t most = 1; most <= 4; most++)
-        for (uint32_t i = 0; i < n; i++) {
-            const NumData *t = e[i].terms;
-            uint32_t open[4], u = 0;
-            int64_t k = e[i].k;
-            for (uint32_t j = 0; j < t->n; j++) {
-                k -= t->t[j].c * v[t->t[j].atom];
-                if (!solved[t->t[j].atom] && u++ < 4) open[u - 1] = j;
-            }
-            if (u == 0 || u > most || (u > 1 && k == 0)) continue;
-            const NumTerm *x = &t->t[open[way & 1 ? 0 : u - 1]];
-            for (uint32_t j = 0; j < u; j++) solved[t->t[open[j]].atom] = true;
-            if (k % x->c == 0) v[x->atom] = k / x->c;
-            most = 1; /* what is open in the others has become less */
-            i = UINT32_MAX;
-        }
-}
-
-/* x, of the atoms there, by those here. */
-static Num moved(Checker *c, Num x, const int64_t *v)
-{
-    int64_t k = 0;
     const NumData *d = num_data(&c->n, x);
-    for (uint32_t i = 0; i < d->n; i++) k += d->t[i].c * v[d->t[i].atom];
-    return k == 0 ? x : num_plus(&c->n, x, -k);
+    Num out = num_const(&c->n, d->k);
+    for (uint32_t i = 0; i < d->n; i++) out = num_add(&c->n, out, d->t[i].c, m->to[d->t[i].atom]);
+    return out;
 }
 
-static bool covers(Checker *c, const Sig *sig, const Node *there, const int64_t *v, Cover *cover)
+/* From a cell in which one atom is not known. Whether it is then; that it is no fraction, is seen when all are compared. */
+static bool solve(Checker *c, Match *m, uint32_t cell)
+{
+    const NumData *d = num_data(&c->n, m->there->cells[cell]);
+    uint32_t open = 0;
+    Num rest = num_plus(&c->n, m->here[cell], -d->k);
+    int64_t by = 0;
+    for (uint32_t i = 0; i < d->n; i++) {
+        if (m->to[d->t[i].atom]) {
+            rest = num_add(&c->n, rest, -d->t[i].c, m->to[d->t[i].atom]);
+        } else {
+            if (open) return false;
+            open = d->t[i].atom;
+            by = d->t[i].c;
+        }
+    }
+    if (open == 0 || rest == 0) return false;
+    if (by < 0) rest = num_times(&c->n, -1, rest);
+    m->to[open] = rest ? num_div(&c->n, rest, by < 0 ? -by : by) : 0;
+    return m->to[open] != 0;
+}
+
+static bool find_numbers(Checker *c, Match *m, uint32_t natoms_here)
+{
+    uint32_t free = 1;
+    for (;;) {
+        bool more = false;
+        for (uint32_t i = 0; i < m->there->ncells; i++)
+            if (num_data(&c->n, m->there->cells[i])->n) more |= solve(c, m, i);
+        if (more) continue;
+        while (free <= m->there->natoms && m->to[free]) free++;
+        if (free > m->there->natoms) return true;
+        if (free > natoms_here) return false;
+        m->to[free] = num_atom(&c->n, free); /* where several are open, one of them stays */
+    }
+}
+
+bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms, uint32_t node)
 {
     State *s = c->st;
-    Delta *d = arena_array(&s->arena, Delta, sig->cells.n + 1);
+    const Node *there = &c->nodes.v[node];
+    Match m = {.there = there, .here = sig->cells.v, .to = arena_array(&s->arena, Num, there->natoms + 1)};
+    if (sig->cells.n != there->ncells || !find_numbers(c, &m, natoms)) return false;
+    for (uint32_t i = 0; i < there->ncells; i++)
+        if (image(c, &m, there->cells[i]) != sig->cells.v[i]) return false;
     for (uint32_t i = 0; i < there->facts.n; i++)
-        if (!facts_imply(&c->n, &s->facts, moved(c, there->facts.v[i], v))) {
-            c->why = "what is known";
-            return false;
-        }
-    for (uint32_t i = 0; i < sig->cells.n; i++) {
-        const NumData *x = num_data(&c->n, sig->cells.v[i]), *y = num_data(&c->n, there->cells[i]);
-        d[i] = x->k - y->k;
-        for (uint32_t j = 0; j < x->n; j++) d[i] += x->t[j].c * v[x->t[j].atom];
-    }
-    return moves_fit(c, cover, d);
-}
-
-static void reached(const Checker *c, uint32_t from, bool *seen, uint32_t *stack)
-{
-    uint32_t n = 0;
-    memset(seen, 0, c->nodes.n * sizeof *seen);
-    stack[n++] = from;
-    seen[from] = true;
-    while (n > 0) {
-        const Node *x = &c->nodes.v[stack[--n]];
-        for (uint32_t i = 0; i < x->next.n; i++)
-            if (!seen[x->next.v[i]]) {
-                seen[x->next.v[i]] = true;
-                stack[n++] = x->next.v[i];
-            }
-    }
-}
-
-/* As far as it has been gone on from. */
-static bool holds(Checker *c, Arena *a, const Cover *x)
-{
-    if (x->sites.n == 0) return true;
-    bool *seen = arena_array(a, bool, c->nodes.n + 1);
-    reached(c, x->by, seen, arena_array(a, uint32_t, c->nodes.n + 1));
-    for (uint32_t j = 0; j < c->nodes.n; j++)
-        for (uint32_t k = 0; k < x->sites.n && seen[j]; k++)
-            if (c->nodes.v[j].outs[x->sites.v[k].site] & ~x->sites.v[k].side) {
-                c->why = c->trace ? arena_printf(c->arena, "comparison %u, in state %u", x->sites.v[k].site, j) : "a comparison";
-                return false;
-            }
+        if (!facts_imply(&c->n, facts, image(c, &m, there->facts.v[i]))) return false;
     return true;
 }
+
+enum { TRIED = 40, TRYING = 300 };
+
+bool covered(Checker *c, const Sig *sig, uint32_t name)
+{
+    uint32_t tried = 0;
+    for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < TRIED; by = c->nodes.v[by - 1].same, tried++) {
+        c->n.work += TRYING;
+        if (!example_of(c, sig, &c->st->facts, c->natoms + c->st->fresh, by - 1)) continue;
+        trace_by(c, by - 1, "is a case of");
+        return true;
+    }
+    return false;
+}
+
+/* ---- states that go on ---- */
 
 static bool banned(const Checker *c, uint32_t node, uint32_t by)
 {
@@ -103,62 +93,57 @@ static bool banned(const Checker *c, uint32_t node, uint32_t by)
     return false;
 }
 
-static bool covered_by(Checker *c, uint32_t node, uint32_t by, const Sig *sig)
+/* How many cells are others by a number; 0: none, or in another way. */
+static uint32_t moving(Checker *c, const Sig *sig, const Node *there)
 {
-    const Node *there = &c->nodes.v[by];
+    uint32_t n = 0;
+    if (sig->cells.n != there->ncells) return 0;
+    for (uint32_t i = 0; i < there->ncells; i++) {
+        const NumData *x = num_data(&c->n, sig->cells.v[i]), *y = num_data(&c->n, there->cells[i]);
+        if (!num_same_terms(x, y)) return 0;
+        n += x->k != y->k;
+    }
+    return n;
+}
+
+/* False: in numbers that leave 64 bits. */
+static bool go_on(Checker *c, const Sig *sig, const Node *there)
+{
     State *s = c->st;
-    uint32_t natoms = c->natoms + s->fresh + 1;
-    int64_t *v = arena_array(&s->arena, int64_t, natoms);
-    if (sig->cells.n != there->ncells) return false;
-    for (uint32_t i = 0; i < sig->cells.n; i++)
-        if (!num_same_terms(num_data(&c->n, sig->cells.v[i]), num_data(&c->n, there->cells[i]))) return false;
-    for (uint32_t i = 0; i < there->facts.n; i++) /* of atoms that nothing here has nothing is known here */
-        for (uint32_t j = 0; j < num_data(&c->n, there->facts.v[i])->n; j++)
-            if (num_data(&c->n, there->facts.v[i])->t[j].atom >= natoms) return false;
-    for (int way = 0; way <= 2; way++) { /* last of all nothing moves */
-        Cover cover = {.node = node, .by = by};
-        if (way && c->trace) text_printf(c->trace, "    by way %d: %s\n", way - 1, c->why ? c->why : "");
-        memset(v, 0, natoms * sizeof *v);
-        if (way < 2) find_moves(c, &s->facts, &there->facts, v, natoms, way);
-        if (covers(c, sig, there, v, &cover)) {
-            if (!holds(c, &s->arena, &cover)) continue;
-            vec_push(c->arena, &c->covers, cover);
-            return true;
-        }
+    Numbers *n = &c->n;
+    Num t = num_atom(n, c->natoms + ++s->fresh), *to = arena_array(&s->arena, Num, sig->cells.n + 1);
+    Facts was = s->facts;
+    for (uint32_t i = 0; i < there->ncells; i++) {
+        int64_t far;
+        bool fits = sub_s64(num_data(n, sig->cells.v[i])->k, num_data(n, there->cells[i])->k, &far);
+        to[i] = fits ? num_add(n, sig->cells.v[i], far, t) : 0;
+        if (to[i] == 0) return false;
     }
-    return false;
+    s->facts = (Facts){0};
+    facts_add(n, &s->arena, &s->facts, t);
+    for (uint32_t i = 0; i < was.n; i++) {
+        int64_t far = 0;
+        uint32_t j = 0;
+        while (j < there->facts.n && !num_same_terms(num_data(n, was.v[i]), num_data(n, there->facts.v[j]))) j++;
+        if (j < there->facts.n && !sub_s64(num_data(n, was.v[i])->k, num_data(n, there->facts.v[j])->k, &far)) continue;
+        facts_add(n, &s->arena, &s->facts, num_add(n, was.v[i], far, t));
+    }
+    Sig put = {.arena = &s->arena, .put = to};
+    states_write(c, s, &put);
+    return true;
 }
 
-enum { TRIED = 40, TRYING = 500 };
-
-bool covered(Checker *c, uint32_t node)
+bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t *by)
 {
-    Sig sig = {.arena = &c->st->arena};
-    uint32_t tried = 0;
-    states_write(c, c->st, &sig);
-    for (uint32_t by = c->nodes.v[node].same; by && tried < TRIED; by = c->nodes.v[by - 1].same, tried++) {
-        c->why = "other numbers";
-        c->n.work += TRYING;
-        bool is = !banned(c, node, by - 1) && covered_by(c, node, by - 1, &sig);
-        trace_cover(c, by - 1, is);
-        if (!is) continue;
-        vec_push(c->arena, &c->nodes.v[node].next, by - 1);
-        return true;
+    uint32_t tried = 0, least = 0;
+    for (uint32_t x = name <= c->heads.n ? c->heads.v[name - 1] : 0; x && tried < TRIED; x = c->nodes.v[x - 1].same, tried++) {
+        uint32_t up = from, n = moving(c, sig, &c->nodes.v[x - 1]);
+        if (n == 0 || (least && n >= least) || banned(c, c->nodes.n, x - 1)) continue;
+        while (up != UINT32_MAX && up > x - 1) up = c->nodes.v[up].from;
+        if (up != x - 1) continue;
+        least = n;
+        *by = x - 1;
     }
-    return false;
-}
-
-/* ---- what was taken for granted ---- */
-
-bool covers_hold(Checker *c)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < c->covers.n; i++) {
-        const Cover *x = &c->covers.v[i];
-        bool ok = holds(c, c->arena, x);
-        for (uint32_t j = 0; j < x->classes.n; j++) ok &= !c->used[x->classes.v[j]];
-        if (!ok) vec_push(c->arena, &c->bans, ((Ban){x->node, x->by}));
-        all &= ok;
-    }
-    return all;
+    if (least == 0) return false;
+    return go_on(c, sig, &c->nodes.v[*by]);
 }

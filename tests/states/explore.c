@@ -165,6 +165,7 @@ static bool run_round(Checker *c, State *s, State **out)
             else if (c->stop == STOP_SPLIT) each_rest(c, &rest, top);
             else {
                 trace_stop(c);
+                c->failed = top->node;
                 return false;
             }
             work = rest;
@@ -184,22 +185,50 @@ static bool run_round(Checker *c, State *s, State **out)
 
 /* ---- nodes ---- */
 
-static uint32_t node_new(Checker *c)
+static Name signature(Checker *c, Sig *sig)
+{
+    *sig = (Sig){.arena = &c->st->arena};
+    states_write(c, c->st, sig);
+    return names_intern(c->sigs, (const char *)sig->words.v, sig->words.n * sizeof *sig->words.v);
+}
+
+static uint32_t node_new(Checker *c, const Sig *sig, Name name)
 {
     State *s = c->st;
-    Sig sig = {.arena = &s->arena};
-    states_write(c, s, &sig);
-    Name name = names_intern(c->sigs, (const char *)sig.words.v, sig.words.n * sizeof *sig.words.v);
     Node *x = vec_add(c->arena, &c->nodes);
-    *x = (Node){.ncells = sig.cells.n,
-                .facts = facts_copy(c->arena, &s->facts),
-                .outs = arena_array(c->arena, uint8_t, c->nsites + 1),
-                .cells = arena_array(c->arena, Num, sig.cells.n + 1)};
-    memcpy(x->cells, sig.cells.v, sig.cells.n * sizeof *x->cells);
+    *x = (Node){.ncells = sig->cells.n, .natoms = c->natoms + s->fresh, .from = s->node, .facts = facts_copy(c->arena, &s->facts), .cells = arena_array(c->arena, Num, sig->cells.n + 1)};
+    memcpy(x->cells, sig->cells.v, sig->cells.n * sizeof *x->cells);
     while (c->heads.n < name) vec_push(c->arena, &c->heads, 0);
     x->same = c->heads.v[name - 1];
     c->heads.v[name - 1] = c->nodes.n;
     return c->nodes.n - 1;
+}
+
+/* The state as it is to be gone on from; false: it is one that there is. */
+static bool node_of(Checker *c, uint32_t *node)
+{
+    State *s = c->st;
+    Sig sig;
+    uint32_t by;
+    states_tidy(c, s);
+    Name name = signature(c, &sig);
+    if (covered(c, &sig, name)) return false;
+    const Facts facts = facts_copy(&s->arena, &s->facts);
+    const uint32_t natoms = c->natoms + s->fresh;
+    if (widened(c, &sig, name, s->node, &by)) {
+        const Sig was = sig;
+        states_tidy(c, s);
+        name = signature(c, &sig);
+        trace_by(c, by, "goes on as from");
+        *node = node_new(c, &sig, name);
+        c->nodes.v[*node].of = by + 1;
+        c->failed = *node;
+        if (!example_of(c, &was, &facts, natoms, *node)) lost(c, "how it goes on");
+    } else {
+        *node = node_new(c, &sig, name);
+    }
+    trace_state(c, *node);
+    return true;
 }
 
 /* Of the launches that the kernel's facts allow; what can't be worked out of them is not asked for. */
@@ -243,7 +272,7 @@ static State *allowed(Checker *c, State *first)
 static bool explore(Checker *c)
 {
     State *work = NULL;
-    c->nodes.n = c->covers.n = c->heads.n = 0;
+    c->nodes.n = c->heads.n = 0;
     c->sigs = names_new(c->arena);
     c->learned = false;
     if (setjmp(c->out)) return false;
@@ -257,22 +286,19 @@ static bool explore(Checker *c)
             continue;
         }
         if (setjmp(c->out)) return false;
-        states_tidy(c, s);
-        uint32_t n = node_new(c);
-        if (s->node != UINT32_MAX) vec_push(c->arena, &c->nodes.v[s->node].next, n);
-        trace_state(c, n);
+        uint32_t n;
         spend(c, WORK_COPY);
-        if (covered(c, n)) {
+        if (!node_of(c, &n)) {
             states_free(s);
             continue;
         }
+        s->node = n;
         if (c->nodes.n > NODES_MOST) {
             c->stop = STOP_LOST;
             c->why = arena_printf(c->arena, "too many states: %s", c->why ? c->why : "");
             c->why_op = c->nops;
             return false;
         }
-        s->outs = c->nodes.v[n].outs;
         State *list = NULL;
         if (!run_round(c, s, &list)) return false;
         while (list) {
@@ -284,13 +310,26 @@ static bool explore(Checker *c)
     return true;
 }
 
+/* What has failed may be no state that there is, if it comes from a guess: then without that. */
+static bool blames(Checker *c)
+{
+    for (uint32_t i = c->failed; i != UINT32_MAX; i = c->nodes.v[i].from) {
+        if (c->nodes.v[i].of == 0) continue;
+        vec_push(c->arena, &c->bans, ((Ban){i, c->nodes.v[i].of - 1}));
+        return true;
+    }
+    return false;
+}
+
 static bool prove(Checker *c)
 {
     c->bans.n = 0;
     for (uint32_t run = 0; run < RUNS_MOST; run++) {
         c->work = WORK_MOST;
-        bool ok = explore(c), again = ok ? !covers_hold(c) || c->learned : c->learned;
-        if (!again) return ok;
+        c->failed = UINT32_MAX;
+        bool ok = explore(c);
+        if (c->learned) continue;
+        if (ok || !blames(c)) return ok;
     }
     c->stop = STOP_LOST;
     c->why = "too many runs";

@@ -265,7 +265,6 @@ static void number_ops(Checker *c)
         c->nops += r->ops.n;
     }
     c->op = arena_array(c->arena, const IrOp *, c->nops + 1);
-    c->decision = arena_array(c->arena, uint32_t, c->nops + 1);
     c->def = arena_array(c->arena, uint32_t, c->k->value_types.n + 1);
     for (uint32_t i = 0; i < c->code.n; i++) {
         Code *b = &c->code.v[i];
@@ -273,9 +272,6 @@ static void number_ops(Checker *c)
             const IrOp *op = &b->role->ops.v[j];
             c->op[b->first + j] = op;
             if (op->dst) c->def[op->dst - 1] = b->first + j;
-            bool decides = op->op == IR_CMP || op->op == IR_MIN || op->op == IR_MAX || op->op == IR_LOOP;
-            c->decision[b->first + j] = b->decisions;
-            b->decisions += decides;
         }
     }
 }
@@ -296,12 +292,10 @@ static void lay_out_agents(Checker *c)
                               .vars = i * c->k->vars.n,
                               .frames = c->nframes,
                               .sets = c->nsets,
-                              .site = c->nsites,
                               .many = !b->role->elect};
         c->nenv += b->nvalues;
         c->nframes += b->depth;
         c->nsets += GROUPS + c->most_groups + 1;
-        c->nsites += c->code.v[0].decisions + b->decisions;
     }
     c->nvars = c->nagents * c->k->vars.n;
     c->asks = arena_array(c->arena, uint32_t, c->nagents * CLASSES);

@@ -14,7 +14,6 @@ typedef struct ValData { /* what an op makes of others, worked out where it is a
     uint8_t rel;         /* of IR_CMP: IrRel; of AND, OR, XOR and NOT: of preds */
     bool wraps;          /* its type may have too few bits for it */
     Val a, b, c;         /* c: the condition of IR_SEL */
-    uint32_t site;       /* the op, + 1: what it decides is told */
     uint32_t of;         /* a launch expression that an operand is; 0: none is */
     int64_t imm;         /* of a or b, where the IR has it; NO_LO: it has none */
     Num num;
@@ -40,7 +39,7 @@ typedef struct Agent {
     uint16_t cta, body;
     uint32_t pc, depth, ngroups;
     bool many, blocked, done;
-    uint32_t env, vars, frames, sets, site; /* where its own begin */
+    uint32_t env, vars, frames, sets; /* where its own begin */
 } Agent;
 typedef enum ItemKind { ITEM_NONE, ITEM_ACCESS, ITEM_ARRIVAL, ITEM_WAIT } ItemKind;
 typedef struct Item {
@@ -102,7 +101,6 @@ typedef struct State {
     VEC(Cell) cells;
     VEC(Val) asserted; /* of the launch, at the start */
     uint32_t fresh, serial;
-    uint8_t *outs; /* by site: how comparisons came out */
     struct State *next;
     uint32_t node, at; /* the node that it comes from; of a round that is not over: whose turn it is */
     bool moved;

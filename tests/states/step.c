@@ -160,7 +160,6 @@ static bool at_end(Checker *c)
     if (op->op == IR_LOOP || op->op == IR_LANES) {
         Num next = num_plus(&c->n, f->at, 1);
         more = ask(c, num_plus(&c->n, num_add(&c->n, f->end, -1, next), -1));
-        if (b->steps[begin]) note(c, b->first + begin + 1, more);
         if (more) f->at = next;
         if (more) set_value(c, op, val_num(c, next));
     }

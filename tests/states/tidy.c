@@ -137,7 +137,6 @@ static void tidy_names(Checker *c, State *s)
 
 static void tidy_values(Checker *c, State *s)
 {
-    s->outs = NULL;
     for (uint32_t a = 0; a < c->nagents; a++) {
         const Agent *x = &s->agents[a];
         c->agent = a;
@@ -168,29 +167,34 @@ static void name_conditions(Checker *c, State *s)
 
 /* ---- what a state looks like ---- */
 
-static void write_val(Checker *c, Val v, Sig *to)
+static Num cell(Sig *to, Num x)
+{
+    if (to->put) return to->put[to->at++];
+    vec_push(to->arena, &to->cells, x);
+    return x;
+}
+
+static Val write_val(Checker *c, Val v, Sig *to)
 {
     if (v == 0) {
         vec_push(to->arena, &to->words, UINT32_MAX);
-        return;
+        return v;
     }
     ValData d = *val_data(c, v);
     vec_push(to->arena, &to->words, (uint32_t)d.op | (uint32_t)d.rel << 8 | (uint32_t)d.wraps << 16);
-    if (d.op == IR_CONST) {
-        vec_push(to->arena, &to->cells, d.num);
-        return;
-    }
-    vec_push(to->arena, &to->words, d.site);
+    if (d.op == IR_CONST) return val_num(c, cell(to, d.num));
+    vec_push(to->arena, &to->words, d.of);
     vec_push(to->arena, &to->words, (uint32_t)d.imm);
-    write_val(c, d.a, to);
-    write_val(c, d.b, to);
-    write_val(c, d.c, to);
+    Val x = write_val(c, d.a, to), y = write_val(c, d.b, to), z = write_val(c, d.c, to);
+    if (x == d.a && y == d.b && z == d.c) return v;
+    d.a = x, d.b = y, d.c = z;
+    return val_make(c, d);
 }
 
-static void write_num(Num x, Sig *to)
+static void write_num(Num *x, Sig *to)
 {
-    vec_push(to->arena, &to->words, x != 0);
-    if (x) vec_push(to->arena, &to->cells, x);
+    vec_push(to->arena, &to->words, *x != 0);
+    if (*x) *x = cell(to, *x);
 }
 
 static void write_sets(const uint64_t *set, uint32_t words, Sig *to)
@@ -201,30 +205,30 @@ static void write_sets(const uint64_t *set, uint32_t words, Sig *to)
     }
 }
 
-static void write_agent(Checker *c, const State *s, uint32_t a, Sig *to)
+static void write_agent(Checker *c, State *s, uint32_t a, Sig *to)
 {
     const Agent *x = &s->agents[a];
     const Code *b = &c->code.v[x->body];
     vec_push(to->arena, &to->words, x->pc);
     vec_push(to->arena, &to->words, x->depth << 8 | x->ngroups << 2 | (uint32_t)x->blocked << 1 | x->done);
     for (uint32_t i = 0; i < x->depth; i++) {
-        const Frame *f = &s->frames[x->frames + i];
+        Frame *f = &s->frames[x->frames + i];
         vec_push(to->arena, &to->words, f->op);
-        write_num(f->at, to);
-        write_num(f->end, to);
+        write_num(&f->at, to);
+        write_num(&f->end, to);
     }
-    for (uint32_t i = 0; i < b->nvalues; i++) write_val(c, s->env[x->env + i], to);
-    for (uint32_t i = 0; i < c->k->vars.n; i++) write_val(c, s->vars[x->vars + i], to);
+    for (uint32_t i = 0; i < b->nvalues; i++) s->env[x->env + i] = write_val(c, s->env[x->env + i], to);
+    for (uint32_t i = 0; i < c->k->vars.n; i++) s->vars[x->vars + i] = write_val(c, s->vars[x->vars + i], to);
 }
 
-void states_write(Checker *c, const State *s, Sig *to)
+void states_write(Checker *c, State *s, Sig *to)
 {
     for (uint32_t a = 0; a < c->nagents; a++) write_agent(c, s, a, to);
     for (uint32_t b = 0; b < c->nbars; b++) {
-        const Bar *x = &s->bars[b];
+        Bar *x = &s->bars[b];
         vec_push(to->arena, &to->words, (uint32_t)(x->phase & 1) | (uint32_t)(x->phase == 0) << 1 | (uint32_t)x->pending << 2);
         vec_push(to->arena, &to->words, (uint32_t)x->loose);
-        write_num(x->tx, to);
+        write_num(&x->tx, to);
         for (uint32_t r = 0; r < c->nroles; r++) {
             const Awaited *w = &s->awaited[b * c->nroles + r];
             int32_t back = w->phase == AWAITED_NONE ? -3 : w->phase - x->phase;
@@ -234,32 +238,32 @@ void states_write(Checker *c, const State *s, Sig *to)
     }
     write_sets(s->sets, c->nsets * s->words, to);
     for (uint32_t i = 0; i < s->items.n; i++) {
-        const Item *x = &s->items.v[i];
+        Item *x = &s->items.v[i];
         vec_push(to->arena, &to->words,
                  (uint32_t)x->kind | (uint32_t)x->write << 4 | (uint32_t)x->generic << 5 | (uint32_t)x->async << 7 | (uint32_t)x->core << 8 | (uint32_t)x->red << 16);
         vec_push(to->arena, &to->words, (uint32_t)x->space << 16 | x->agent);
         vec_push(to->arena, &to->words, x->op);
-        write_num(x->lo, to);
-        write_num(x->hi, to);
-        write_num(x->only, to);
+        write_num(&x->lo, to);
+        write_num(&x->hi, to);
+        write_num(&x->only, to);
     }
     for (uint32_t i = 0; i < s->named.n; i++) {
-        const Named *x = &s->named.v[i];
+        Named *x = &s->named.v[i];
         vec_push(to->arena, &to->words, x->class << 8 | x->nkey);
-        for (uint32_t j = 0; j < x->nkey; j++) write_num(x->key[j], to);
-        write_num(x->num, to);
+        for (uint32_t j = 0; j < x->nkey; j++) write_num(&x->key[j], to);
+        write_num(&x->num, to);
         for (uint32_t a = 0; a < c->nagents; a++) vec_push(to->arena, &to->words, s->asked[a * CLASSES + x->class]);
     }
     for (uint32_t i = 0; i < s->written.n; i++) {
         vec_push(to->arena, &to->words, s->written.v[i].space);
-        write_num(s->written.v[i].lo, to);
-        write_num(s->written.v[i].hi, to);
-        write_num(s->written.v[i].only, to);
+        write_num(&s->written.v[i].lo, to);
+        write_num(&s->written.v[i].hi, to);
+        write_num(&s->written.v[i].only, to);
     }
     for (uint32_t i = 0; i < s->cells.n; i++) {
         vec_push(to->arena, &to->words, s->cells.v[i].space);
         vec_push(to->arena, &to->words, (uint32_t)s->cells.v[i].at);
-        write_val(c, s->cells.v[i].val, to);
+        s->cells.v[i].val = write_val(c, s->cells.v[i].val, to);
     }
 }
 

@@ -70,9 +70,9 @@ void trace_state(Checker *c, uint32_t node)
     items(c);
 }
 
-void trace_cover(Checker *c, uint32_t by, bool covers)
+void trace_by(Checker *c, uint32_t by, const char *how)
 {
-    if (c->trace) text_printf(c->trace, covers ? "  is state %u, moved on\n" : "  is not state %u, moved on: %s\n", by, c->why ? c->why : "");
+    if (c->trace) text_printf(c->trace, "  %s state %u\n", how, by);
 }
 
 void trace_stop(Checker *c)

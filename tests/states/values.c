@@ -10,7 +10,7 @@ enum { SPLIT_MOST = 16, REMAINDERS_MOST = 8 /* of the launch's numbers */, FEW =
 
 static Val interned(Checker *c, const ValData *d)
 {
-    int64_t key[] = {d->op, d->rel, d->wraps, d->a, d->b, d->c, d->site, d->imm, d->of, d->num};
+    int64_t key[] = {d->op, d->rel, d->wraps, d->a, d->b, d->c, d->imm, d->of, d->num};
     Val v = names_intern(c->val_names, (const char *)key, sizeof key);
     if (v > c->vals.n) vec_push(c->arena, &c->vals, *d);
     return v;
@@ -132,14 +132,12 @@ Val val_of_op(Checker *c, uint32_t number)
     if (op->op == IR_CONST) return x;
     if (op->op == IR_CVT && x && val_data(c, x)->range.lo >= 0 && val_data(c, x)->range.hi <= 1) return x; /* of a pred */
     if (op->op == IR_CVT && !c->wraps[op->dst - 1]) return x;
-    bool decides = op->op == IR_CMP || op->op == IR_MIN || op->op == IR_MAX;
     return val_make(c, (ValData){.op = op->op,
                                  .rel = (uint8_t)(rel ? rel->id : pred),
                                  .wraps = c->wraps[op->dst - 1],
                                  .a = x,
                                  .b = y,
                                  .c = cond ? val_of_arg(c, cond) : 0,
-                                 .site = decides ? number + 1 : 0,
                                  .imm = imm_of(op),
                                  .of = launch_of(c, op),
                                  .range = r});
@@ -246,12 +244,6 @@ uint32_t class_of_val(Checker *c, const ValData *d)
     return class_of(c, what, sizeof what);
 }
 
-uint32_t class_of_exact(Checker *c, uint8_t op, uint8_t rel, int64_t imm, uint32_t of)
-{
-    int64_t what[] = {-6, op, rel, imm, of};
-    return class_of(c, what, sizeof what);
-}
-
 Num fresh_number(Checker *c, Interval r)
 {
     State *s = c->st;
@@ -265,7 +257,6 @@ Named *named_of(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Inter
 {
     State *s = c->st;
     uint32_t *asked = &s->asked[c->agent * CLASSES + class], *asks = &c->asks[c->agent * CLASSES + class];
-    c->used[class] = true;
     if (*asks < c->pc + 1) {
         *asks = c->pc + 1;
         c->learned = true;
@@ -302,22 +293,6 @@ bool ask(Checker *c, Num x)
     stop_at(c, STOP_FORK);
 }
 
-uint32_t site_of(const Checker *c, uint32_t agent, uint32_t op)
-{
-    const Code *b = &c->code.v[c->place[agent].body];
-    return c->place[agent].site + (op < b->first ? c->decision[op] : c->code.v[0].decisions + c->decision[op]);
-}
-
-void note(Checker *c, uint32_t site, bool less)
-{
-    if (site && c->st->outs) c->st->outs[site_of(c, c->agent, site - 1)] |= less ? LESS : NOT_LESS;
-}
-
-static void both(Checker *c, uint32_t site)
-{
-    if (site && c->st->outs) c->st->outs[site_of(c, c->agent, site - 1)] |= BOTH;
-}
-
 static Num difference(Checker *c, Num b, Num a)
 {
     return num_add(&c->n, b, -1, a);
@@ -331,18 +306,14 @@ static bool compare(Checker *c, const ValData *d)
     case IRL_LT:
     case IRL_GE:
         r = ask(c, less);
-        note(c, d->site, r);
         return r == (d->rel == IRL_LT);
     case IRL_LE:
     case IRL_GT:
         r = ask(c, far);
-        note(c, d->site, r);
         return r == (d->rel == IRL_LE);
     default: break;
     }
     bool most = ask(c, far), least = ask(c, num_times(&c->n, -1, far));
-    if (most && least) both(c, d->site);
-    else note(c, d->site, most);
     return (most && least) == (d->rel == IRL_EQ);
 }
 
@@ -441,7 +412,6 @@ static Num extreme(Checker *c, const ValData *d, bool soft)
     if (a == b) return a;
     Num far = difference(c, b, a);
     bool less = ask(c, num_plus(&c->n, far, -1));
-    note(c, d->site, less);
     return less == (d->op == IR_MIN) ? a : b;
 }
 
@@ -471,7 +441,6 @@ static Num worked(Checker *c, Val v, bool soft)
         return summed(c, &d, a, b);
     }
     Num whole = d.wraps ? fits(c, v, soft) : 0;
-    if (whole && soft) c->used[class_of_exact(c, d.op, d.rel, d.imm, d.of)] = true;
     if (whole) return whole;
     if (d.op == IR_AND && !d.rel && d.b && is_num(c, d.b, &y) && y >= 0 && y < INT64_C(1) << 32 && num_is(&c->n, exact(c, d.a, soft), &x)) return num_k(c, x & y);
     int64_t by = divisor(c, &d);
