@@ -88,6 +88,7 @@ typedef struct Checker {
     VEC(Node) nodes;
     VEC(uint32_t) heads; /* by signature: its newest node, + 1 */
     VEC(Ban) bans;
+    bool narrow;     /* no guesses */
     uint32_t failed; /* the node from which it went wrong */
 } Checker;
 enum { TOUCHES_OWN = 1, TOUCHES_PEERS = 2 }; /* what may lie there, in the own CTA, in others */
@@ -106,8 +107,9 @@ static inline const ValData *val_data(const Checker *c, Val v)
 Val val_of_op(Checker *c, uint32_t op); /* of a scalar, by what the agent has */
 Val val_of_arg(Checker *c, const IrArg *arg);
 Val val_make(Checker *c, ValData d); /* with what can be worked out at once */
-typedef struct NumMap {              /* of atoms: y in the place of one; or by_number: from natoms + 1 on others */
-    uint32_t atom;
+typedef struct NumMap {              /* of atoms: y in the place of one; or by_number: from natoms + 1 on others; or y in the place of atom times `times` and something of `other` */
+    uint32_t atom, other;
+    int64_t times;
     Num y;
     const uint32_t *by_number;
 } NumMap;
@@ -161,6 +163,7 @@ typedef struct Sig {
     Arena *arena;
     VEC(uint32_t) words;
     VEC(Num) cells;
+    VEC(uint32_t) turns; /* cells that are loops' indices, times 2, and 1 for one that stands in the loop before */
     const Num *put; /* NULL, or cells to put in the place of these, */
     uint32_t at;    /* .. so many of them so far */
 } Sig;

@@ -70,12 +70,12 @@ bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms,
     return true;
 }
 
-enum { TRIED = 40, TRYING = 300 };
+enum { TRIED = 40, EXAMPLES = 1000, TRYING = 300 };
 
 bool covered(Checker *c, const Sig *sig, uint32_t name)
 {
     uint32_t tried = 0;
-    for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < TRIED; by = c->nodes.v[by - 1].same, tried++) {
+    for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < EXAMPLES; by = c->nodes.v[by - 1].same, tried++) {
         c->n.work += TRYING;
         if (!example_of(c, sig, &c->st->facts, c->natoms + c->st->fresh, by - 1)) continue;
         trace_by(c, by - 1, "is a case of");
@@ -93,6 +93,21 @@ static bool banned(const Checker *c, uint32_t node, uint32_t by)
     return false;
 }
 
+/* Loops turn forwards, and one that stands in a loop is where it was, when that has turned. */
+static bool turns_on(Checker *c, const Sig *sig, const Node *there)
+{
+    int64_t around = 0;
+    for (uint32_t i = 0; i < sig->turns.n; i++) {
+        uint32_t cell = sig->turns.v[i] / 2;
+        int64_t far;
+        if (!sub_s64(num_data(&c->n, sig->cells.v[cell])->k, num_data(&c->n, there->cells[cell])->k, &far) || far < 0) return false;
+        bool inner = sig->turns.v[i] & 1;
+        if (inner && around && far && far != around) return false;
+        around = inner && around ? around : far;
+    }
+    return true;
+}
+
 /* How many cells are others by a number; 0: none, or in another way. */
 static uint32_t moving(Checker *c, const Sig *sig, const Node *there)
 {
@@ -103,7 +118,7 @@ static uint32_t moving(Checker *c, const Sig *sig, const Node *there)
         if (!num_same_terms(x, y)) return 0;
         n += x->k != y->k;
     }
-    return n;
+    return turns_on(c, sig, there) ? n : 0;
 }
 
 /* False: in numbers that leave 64 bits. */

@@ -1,14 +1,14 @@
 /* All states that there are, but for those that are others moved on. */
 #include "tests/states/checker.h"
 
-enum { NODES_MOST = 8000, RUNS_MOST = 40, WORK_MOST = 50000000, WORK_COPY = 400, WORK_ROW = 4 };
+enum { NODES_MOST = 20000, RUNS_MOST = 40, WORK_MOST = 100000000, WORK_FEW = 10000000, WORK_COPY = 400, WORK_ROW = 4 };
 
 static void spend(Checker *c, uint64_t work)
 {
     work += c->n.work * WORK_ROW;
     c->n.work = 0;
-    if (work > c->work) lost(c, "too much is open");
-    c->work -= work;
+    c->work = work < c->work ? c->work - work : 0;
+    if (c->work == 0) lost(c, "too much is open");
 }
 
 /* ---- the beginning ---- */
@@ -215,7 +215,7 @@ static bool node_of(Checker *c, uint32_t *node)
     if (covered(c, &sig, name)) return false;
     const Facts facts = facts_copy(&s->arena, &s->facts);
     const uint32_t natoms = c->natoms + s->fresh;
-    if (widened(c, &sig, name, s->node, &by)) {
+    if (!c->narrow && widened(c, &sig, name, s->node, &by)) {
         const Sig was = sig;
         states_tidy(c, s);
         name = signature(c, &sig);
@@ -302,9 +302,10 @@ static bool explore(Checker *c)
         State *list = NULL;
         if (!run_round(c, s, &list)) return false;
         while (list) {
-            State *x = pop(&list);
+            State *x = pop(&list), **to = &work;
             x->node = n;
-            push(&work, x);
+            while (c->narrow && *to) to = &(*to)->next; /* those of few rounds first */
+            push(to, x);
         }
     }
     return true;
@@ -313,7 +314,7 @@ static bool explore(Checker *c)
 /* What has failed may be no state that there is, if it comes from a guess: then without that. */
 static bool blames(Checker *c)
 {
-    for (uint32_t i = c->failed; i != UINT32_MAX; i = c->nodes.v[i].from) {
+    for (uint32_t i = c->failed; i != UINT32_MAX && c->work; i = c->nodes.v[i].from) {
         if (c->nodes.v[i].of == 0) continue;
         vec_push(c->arena, &c->bans, ((Ban){i, c->nodes.v[i].of - 1}));
         return true;
@@ -321,19 +322,30 @@ static bool blames(Checker *c)
     return false;
 }
 
-static bool prove(Checker *c)
+static bool prove(Checker *c, uint64_t work)
 {
     c->bans.n = 0;
     for (uint32_t run = 0; run < RUNS_MOST; run++) {
-        c->work = WORK_MOST;
+        c->work = work;
         c->failed = UINT32_MAX;
         bool ok = explore(c);
-        if (c->learned) continue;
+        if (c->learned && c->work) continue;
         if (ok || !blames(c)) return ok;
     }
     c->stop = STOP_LOST;
     c->why = "too many runs";
     return false;
+}
+
+/* Of what is not proved: whether some launch goes wrong, without guesses. */
+static Verdict refused(Checker *c)
+{
+    Verdict v = {.text = c->why, .op = c->why_op, .states = c->nodes.n};
+    c->narrow = c->stop == STOP_LOST;
+    c->forgets = false;
+    if (c->narrow) prove(c, WORK_FEW);
+    if (c->stop == STOP_REFUSED) v = (Verdict){.refused = true, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
+    return v;
 }
 
 Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
@@ -346,9 +358,11 @@ Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
     if (setjmp(c->out) == 0) {
         kernel_prepare(c);
         values_prepare(c);
-        if (prove(c)) return (Verdict){.proved = true, .states = c->nodes.n};
-        c->forgets = c->stop == STOP_LOST;
-        if (c->forgets && prove(c)) return (Verdict){.proved = true, .states = c->nodes.n};
+        bool ok = prove(c, WORK_MOST);
+        c->forgets = !ok && c->stop == STOP_LOST;
+        if (ok || (c->forgets && prove(c, WORK_MOST))) return (Verdict){.proved = true, .states = c->nodes.n};
+        c->stop = c->forgets ? STOP_LOST : c->stop;
+        return refused(c);
     }
-    return (Verdict){.refused = c->stop == STOP_REFUSED && !c->forgets, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
+    return (Verdict){.text = c->why, .op = c->why_op, .states = c->nodes.n};
 }

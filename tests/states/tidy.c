@@ -1,6 +1,7 @@
 /* What nobody asks any more is forgotten, and the rest numbered in one way, so that states in which the same happens look the same. */
 #include <stdlib.h>
 
+#include "lang/checked.h"
 #include "tests/states/checker.h"
 
 /* ---- items ---- */
@@ -214,6 +215,7 @@ static void write_agent(Checker *c, State *s, uint32_t a, Sig *to)
     for (uint32_t i = 0; i < x->depth; i++) {
         Frame *f = &s->frames[x->frames + i];
         vec_push(to->arena, &to->words, f->op);
+        vec_push(to->arena, &to->turns, to->cells.n << 1 | (i > 0));
         write_num(&f->at, to);
         write_num(&f->end, to);
     }
@@ -269,6 +271,51 @@ void states_write(Checker *c, State *s, Sig *to)
 
 /* ---- atoms ---- */
 
+/* Whether the two stand in x as p to q, or not at all; p 0: as they do here. */
+static bool in_proportion(const Numbers *n, Num x, uint32_t a, uint32_t b, int64_t *p, int64_t *q)
+{
+    int64_t k = num_coefficient(n, x, a), l = num_coefficient(n, x, b), far, near;
+    if ((k == 0) != (l == 0)) return false;
+    if (k && *p == 0) *p = k, *q = l;
+    return mul_s64(k, *q, &far) && mul_s64(l, *p, &near) && far == near;
+}
+
+/* Atoms of which one sum alone is asked for are one. */
+static bool merge(Checker *c, State *s, const Sig *sig, uint32_t a, uint32_t b)
+{
+    int64_t p = 0, q = 0;
+    for (uint32_t i = 0; i < sig->cells.n; i++)
+        if (!in_proportion(&c->n, sig->cells.v[i], a, b, &p, &q)) return false;
+    for (uint32_t i = 0; i < s->facts.n; i++)
+        if (num_data(&c->n, s->facts.v[i])->n > 1 && !in_proportion(&c->n, s->facts.v[i], a, b, &p, &q)) return false;
+    if (p == 0) return false;
+    int64_t g = gcd_s64(p, q);
+    Num sum = num_add(&c->n, num_times(&c->n, p / g, num_atom(&c->n, a)), q / g, num_atom(&c->n, b)), u = num_atom(&c->n, c->natoms + ++s->fresh);
+    NumMap m = {.atom = a, .other = b, .times = p / g, .y = u};
+    states_map(c, s, &m);
+    for (uint32_t i = 0; i < s->facts.n; i++)
+        if (num_data(&c->n, s->facts.v[i])->n > 1) s->facts.v[i] = num_map(c, s->facts.v[i], &m);
+    Num far = num_add(&c->n, u, -1, sum);
+    facts_add(&c->n, &s->arena, &s->facts, far);
+    facts_add(&c->n, &s->arena, &s->facts, num_times(&c->n, -1, far));
+    facts_drop(&c->n, &s->arena, &s->facts, a);
+    facts_drop(&c->n, &s->arena, &s->facts, b);
+    return true;
+}
+
+static void merge_atoms(Checker *c, State *s)
+{
+    Sig sig = {.arena = &s->arena};
+    states_write(c, s, &sig);
+    for (uint32_t a = 2; a <= s->fresh; a++)
+        for (uint32_t b = 1; b < a; b++)
+            if (merge(c, s, &sig, c->natoms + a, c->natoms + b)) {
+                sig = (Sig){.arena = &s->arena};
+                states_write(c, s, &sig);
+                break;
+            }
+}
+
 /* Atoms are numbered as they come up; what facts say of those that don't is said of the others. */
 static void number_atoms(Checker *c, State *s)
 {
@@ -315,5 +362,7 @@ void states_tidy(Checker *c, State *s)
     name_conditions(c, s);
     tidy_names(c, s);
     number_items(c, s);
+    number_atoms(c, s);
+    merge_atoms(c, s);
     number_atoms(c, s);
 }

@@ -405,6 +405,19 @@ static Num divided(Checker *c, const ValData *d, Num x, int64_t by, bool soft)
     return rest ? r : q;
 }
 
+/* With a number: the bits above those of that stay as they are, or go. 0: those below are not known. */
+static Num by_bits(Checker *c, const ValData *d, int64_t with, bool soft)
+{
+    int64_t above = 1, rest, out;
+    while (above <= with) above *= 2;
+    Num x = d->op == IR_AND ? exact(c, d->a, soft) : worked(c, d->a, soft);
+    Num high = num_div(&c->n, x, above);
+    if (high == 0 && !soft && above <= SPLIT_MOST) divided(c, &(ValData){.op = IR_MOD}, x, above, false); /* tells them apart */
+    if (high == 0 || !num_is(&c->n, num_add(&c->n, x, -above, high), &rest) || (d->wraps && d->op != IR_AND)) return 0;
+    lx_apply((LxOp)IR_LX_OPS[d->op], rest, with, &out);
+    return d->op == IR_AND ? num_k(c, out) : num_add(&c->n, num_k(c, out), above, high);
+}
+
 static Num extreme(Checker *c, const ValData *d, bool soft)
 {
     Num a = worked(c, d->a, soft), b = worked(c, d->b, soft);
@@ -442,7 +455,9 @@ static Num worked(Checker *c, Val v, bool soft)
     }
     Num whole = d.wraps ? fits(c, v, soft) : 0;
     if (whole) return whole;
-    if (d.op == IR_AND && !d.rel && d.b && is_num(c, d.b, &y) && y >= 0 && y < INT64_C(1) << 32 && num_is(&c->n, exact(c, d.a, soft), &x)) return num_k(c, x & y);
+    bool bits = (d.op == IR_AND || d.op == IR_OR || d.op == IR_XOR) && !d.rel && d.b && is_num(c, d.b, &y) && y >= 0 && y < INT64_C(1) << 31;
+    Num masked = bits ? by_bits(c, &d, y, soft) : 0;
+    if (masked) return masked;
     int64_t by = divisor(c, &d);
     if (by) return divided(c, &d, power_of_two(by) && by <= INT64_C(1) << 31 ? exact(c, d.a, soft) : worked(c, d.a, soft), by, soft);
     Num a = worked(c, d.a, soft), b = d.b ? worked(c, d.b, soft) : 0;
@@ -509,6 +524,11 @@ bool val_is_false(Checker *c, Val v)
 Num num_map(Checker *c, Num x, const NumMap *m)
 {
     if (x == 0) return 0;
+    if (m->other) {
+        int64_t k = num_coefficient(&c->n, x, m->atom), l = num_coefficient(&c->n, x, m->other);
+        Num rest = num_add(&c->n, num_add(&c->n, x, -k, num_atom(&c->n, m->atom)), -l, num_atom(&c->n, m->other));
+        return k ? num_add(&c->n, rest, k / m->times, m->y) : x;
+    }
     if (m->by_number == NULL) return num_put(&c->n, x, m->atom, m->y);
     bool any = false;
     for (uint32_t i = 0; i < num_data(&c->n, x)->n; i++) any |= num_data(&c->n, x)->t[i].atom > c->natoms;

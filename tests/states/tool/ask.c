@@ -50,6 +50,14 @@ static void *resize(void *user, void *p, size_t n)
     return b + 1;
 }
 
+static void *resize_plain(void *user, void *p, size_t n)
+{
+    (void)user;
+    if (n) return realloc(p, n);
+    free(p);
+    return NULL;
+}
+
 static void free_all(Block *all)
 {
     while (all->behind != all) resize(all, all->behind + 1, 0);
@@ -89,23 +97,24 @@ void states_ask(const IrKernel *k, StatesSaid *to)
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 30), mallopt(M_TRIM_THRESHOLD, INT_MAX); /* what is given back serves the next question: pages are dear */
 #endif
-    Mem mem = {.realloc = resize, .user = &all, .fail = &fail};
+    Mem mem = {.realloc = resize, .user = &all, .fail = &fail}, plain = {.realloc = resize_plain, .fail = &fail};
     const double start = now();
     Arena a;
     end = start + states_seconds;
     *to = (StatesSaid){.is = STATES_LOST, .why = "out of memory or time"};
     snprintf(to->kernel, sizeof to->kernel, "%s", k->mf.name);
+    Text trace; /* also of what is not finished */
+    text_init(&trace, &plain);
     if (setjmp(fail) == 0) {
         arena_init(&a, &mem);
-        Text trace;
-        text_init(&trace, &mem);
         Verdict v = states_check(&a, k, states_trace ? &trace : NULL);
-        if (trace.n) fwrite(trace.s, 1, trace.n, stdout);
         to->is = v.proved ? STATES_PROVED : v.refused ? STATES_REFUSED : STATES_LOST;
         to->states = v.states;
         to->why[0] = 0;
         if (!v.proved) say(k, &v, &mem, to);
     }
+    if (trace.n) fwrite(trace.s, 1, trace.n, stdout);
+    text_free(&trace);
     free_all(&all);
     to->seconds = now() - start;
 }
