@@ -70,13 +70,13 @@ bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms,
     return true;
 }
 
-enum { TRIED = 40, EXAMPLES = 1000, TRYING = 300 };
+enum { TRIED = 40, EXAMPLES = 1000 };
 
 bool covered(Checker *c, const Sig *sig, uint32_t name)
 {
     uint32_t tried = 0;
     for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < EXAMPLES; by = c->nodes.v[by - 1].same, tried++) {
-        c->n.work += TRYING;
+        c->n.work += 1 + sig->cells.n / 4;
         if (!example_of(c, sig, &c->st->facts, c->natoms + c->st->fresh, by - 1)) continue;
         trace_by(c, by - 1, "is a case of");
         return true;
@@ -121,6 +121,38 @@ static uint32_t moving(Checker *c, const Sig *sig, const Node *there)
     return turns_on(c, sig, there) ? n : 0;
 }
 
+static uint32_t indices(const Sig *sig, const Node *there)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sig->turns.n; i++) n += sig->cells.v[sig->turns.v[i] / 2] != there->cells[sig->turns.v[i] / 2];
+    return n;
+}
+
+static bool comes_from(const Checker *c, uint32_t node, uint32_t by)
+{
+    while (node != UINT32_MAX && node > by) node = c->nodes.v[node].from;
+    return node == by;
+}
+
+enum { STEPS = 3 };
+
+/* By as much as last time, and the time before: what is no loop's index may come round. */
+static bool steady(Checker *c, const Sig *sig, uint32_t by)
+{
+    const Num *cells = sig->cells.v;
+    uint32_t steps = 1, last = by;
+    for (uint32_t x = c->nodes.v[by].same; x && steps < STEPS; x = c->nodes.v[x - 1].same) {
+        const Node *here = &c->nodes.v[last], *there = &c->nodes.v[x - 1];
+        if (!comes_from(c, last, x - 1) || there->ncells != here->ncells) continue;
+        for (uint32_t i = 0; i < here->ncells; i++)
+            if (num_add(&c->n, cells[i], -1, here->cells[i]) != num_add(&c->n, here->cells[i], -1, there->cells[i])) return false;
+        cells = here->cells;
+        last = x - 1;
+        steps++;
+    }
+    return steps == STEPS;
+}
+
 /* False: in numbers that leave 64 bits. */
 static bool go_on(Checker *c, const Sig *sig, const Node *there)
 {
@@ -152,13 +184,12 @@ bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t 
 {
     uint32_t tried = 0, least = 0;
     for (uint32_t x = name <= c->heads.n ? c->heads.v[name - 1] : 0; x && tried < TRIED; x = c->nodes.v[x - 1].same, tried++) {
-        uint32_t up = from, n = moving(c, sig, &c->nodes.v[x - 1]);
-        if (n == 0 || (least && n >= least) || banned(c, c->nodes.n, x - 1)) continue;
-        while (up != UINT32_MAX && up > x - 1) up = c->nodes.v[up].from;
-        if (up != x - 1) continue;
+        const Node *there = &c->nodes.v[x - 1];
+        uint32_t n = moving(c, sig, there);
+        if (n == 0 || (least && n >= least) || banned(c, c->nodes.n, x - 1) || !comes_from(c, from, x - 1)) continue;
+        if (n > indices(sig, there) && !steady(c, sig, x - 1)) continue;
         least = n;
         *by = x - 1;
     }
-    if (least == 0) return false;
-    return go_on(c, sig, &c->nodes.v[*by]);
+    return least && go_on(c, sig, &c->nodes.v[*by]);
 }
