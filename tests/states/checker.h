@@ -1,10 +1,10 @@
 /* What the files of this room share. A kernel is run once, all agents (a role of a CTA) side by side, a turn of a loop each per round, by
  * numbers that are not known (numbers.h): values.c works out scalars, state.c keeps what is so at one point of the run, step.c and the files
- * that it names say what ops do to it, cover.c finds states that come again, explore.c drives.
+ * that it names say what ops do to it, cover.c finds states that are examples of others and guesses such others, explore.c drives.
  *
  * Glossary: agent - the threads of a role in one CTA; item - something that happened and that somebody may not know to be over; to fork - to go
- * on with each of two states, in one of which a number is >= 0 and in the other it is not;
- * to name a number - to go on with one of which only its range is known, the same for all who make it of equal numbers in the same way. */
+ * on with each of two states, in one of which a number is >= 0 and in the other it is not; to name a number - to go on with one of which
+ * only its range is known, the same for all who make it of equal numbers in the same way. */
 #ifndef TESTS_STATES_CHECKER_H
 #define TESTS_STATES_CHECKER_H
 
@@ -35,7 +35,8 @@ typedef struct Node { /* a state at the beginning of a round */
     uint32_t ncells, natoms; /* atoms are 1 .. natoms */
     Facts facts;
     uint32_t from, same; /* the node that it comes from, and the one before with that signature, + 1 */
-    uint32_t of;         /* of one that was widened: the node before by which, + 1 */
+    uint32_t of;         /* of one that is a guess: the node before by which, + 1 */
+    bool overtaken;      /* it is an example of a later one */
 } Node;
 typedef struct Ban { /* node may not be made by going on as from `by` */
     uint32_t node, by;
@@ -88,6 +89,7 @@ typedef struct Checker {
     VEC(Node) nodes;
     VEC(uint32_t) heads; /* by signature: its newest node, + 1 */
     VEC(Ban) bans;
+    bool exact;      /* how often loops in loops turn */
     bool narrow;     /* no guesses */
     uint32_t failed; /* the node from which it went wrong */
 } Checker;
@@ -263,6 +265,7 @@ void step_core(Checker *c, const IrOp *op);
 /* ---- cover.c ---- */
 
 bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms, uint32_t node); /* with other numbers in the place of its atoms */
+void overtake(Checker *c, uint32_t node); /* those of before that are examples of it need not be asked any more */
 bool covered(Checker *c, const Sig *sig, uint32_t name); /* c->st is an example of one of before */
 bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t *by); /* c->st, made one of which it is an example, and what follows in a like way */
 

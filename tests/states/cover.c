@@ -61,8 +61,11 @@ bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms,
 {
     State *s = c->st;
     const Node *there = &c->nodes.v[node];
+    if (sig->cells.n != there->ncells) return false;
+    for (uint32_t i = 0; i < there->ncells; i++)
+        if (sig->cells.v[i] != there->cells[i] && num_data(&c->n, there->cells[i])->n == 0) return false;
     Match m = {.there = there, .here = sig->cells.v, .to = arena_array(&s->arena, Num, there->natoms + 1)};
-    if (sig->cells.n != there->ncells || !find_numbers(c, &m, natoms)) return false;
+    if (!find_numbers(c, &m, natoms)) return false;
     for (uint32_t i = 0; i < there->ncells; i++)
         if (image(c, &m, there->cells[i]) != sig->cells.v[i]) return false;
     for (uint32_t i = 0; i < there->facts.n; i++)
@@ -72,10 +75,26 @@ bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms,
 
 enum { TRIED = 40, EXAMPLES = 1000 };
 
+void overtake(Checker *c, uint32_t node)
+{
+    uint32_t tried = 0;
+    for (uint32_t x = c->nodes.v[node].same; x && tried < EXAMPLES; x = c->nodes.v[x - 1].same) {
+        Node *was = &c->nodes.v[x - 1];
+        Sig sig = {.arena = &c->st->arena};
+        sig.cells.v = was->cells;
+        sig.cells.n = was->ncells;
+        if (was->overtaken) continue;
+        tried++;
+        was->overtaken = example_of(c, &sig, &was->facts, was->natoms, node);
+    }
+}
+
 bool covered(Checker *c, const Sig *sig, uint32_t name)
 {
     uint32_t tried = 0;
-    for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < EXAMPLES; by = c->nodes.v[by - 1].same, tried++) {
+    for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < EXAMPLES; by = c->nodes.v[by - 1].same) {
+        if (c->nodes.v[by - 1].overtaken) continue;
+        tried++;
         c->n.work += 1 + sig->cells.n / 4;
         if (!example_of(c, sig, &c->st->facts, c->natoms + c->st->fresh, by - 1)) continue;
         trace_by(c, by - 1, "is a case of");

@@ -1,4 +1,4 @@
-/* All states that there are, but for those that are others moved on. */
+/* All states that there are, but for those that are examples of others. */
 #include "tests/states/checker.h"
 
 enum { NODES_MOST = 20000, RUNS_MOST = 40, WORK_MOST = 100000000, WORK_FEW = 10000000, WORK_COPY = 400, WORK_ROW = 4 };
@@ -224,6 +224,7 @@ static bool node_of(Checker *c, uint32_t *node)
         c->nodes.v[*node].of = by + 1;
         c->failed = *node;
         if (!example_of(c, &was, &facts, natoms, *node)) lost(c, "how it goes on");
+        overtake(c, *node);
     } else {
         *node = node_new(c, &sig, name);
     }
@@ -341,8 +342,7 @@ static bool prove(Checker *c, uint64_t work)
 static Verdict refused(Checker *c)
 {
     Verdict v = {.text = c->why, .op = c->why_op, .states = c->nodes.n};
-    c->narrow = c->stop == STOP_LOST;
-    c->forgets = false;
+    c->narrow = c->exact;
     if (c->narrow) prove(c, WORK_FEW);
     if (c->stop == STOP_REFUSED) v = (Verdict){.refused = true, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
     return v;
@@ -358,10 +358,12 @@ Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
     if (setjmp(c->out) == 0) {
         kernel_prepare(c);
         values_prepare(c);
-        bool ok = prove(c, WORK_MOST);
-        c->forgets = !ok && c->stop == STOP_LOST;
-        if (ok || (c->forgets && prove(c, WORK_MOST))) return (Verdict){.proved = true, .states = c->nodes.n};
-        c->stop = c->forgets ? STOP_LOST : c->stop;
+        for (int way = 0; way < 3; way++) {
+            c->forgets = way == 1;
+            c->exact = way == 2;
+            if (prove(c, WORK_MOST)) return (Verdict){.proved = true, .states = c->nodes.n};
+            if (c->stop == STOP_REFUSED && way == 0) break;
+        }
         return refused(c);
     }
     return (Verdict){.text = c->why, .op = c->why_op, .states = c->nodes.n};

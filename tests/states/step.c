@@ -131,7 +131,8 @@ static bool enter_loop(Checker *c, const IrOp *op)
     } else {
         const IrArg *end = ir_find(op, IRK_B);
         lo = val_force(c, val_of_arg(c, ir_find(op, IRK_A)));
-        bool inner = a->depth && end->kind == IRA_VAL && steps;
+        Val turns = val_of_arg(c, end);
+        bool inner = a->depth && end->kind == IRA_VAL && steps && !(c->exact && turns && val_data(c, turns)->op == IR_CONST);
         hi = inner ? num_add(&c->n, lo, 1, inner_turns(c, op, lo)) : val_force(c, val_of_arg(c, end));
     }
     Num far = num_add(&c->n, hi, -1, lo);
