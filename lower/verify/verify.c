@@ -17,9 +17,23 @@ static const IrOp *placed(const IrKernel *k, const IrOp *op)
     return NULL;
 }
 
+/* It reads one part of a tile and writes another one. */
+static bool within_tile(const TreeFault *f)
+{
+    if (f->condition != TREE_BESIDE || f->op == NULL || f->op != f->other) return false;
+    const IrArg *src = ir_find(f->op, IRK_SRC), *dst = ir_find(f->op, IRK_DST);
+    return src && dst && src->id == dst->id;
+}
+
 static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
 {
     const IrOp *at = placed(k, f->op);
+    if (within_tile(f)) {
+        Diag *g = diag_at(d, E0534, at->span, "the destination may overlap the source: each reaches from its first byte to its last");
+        ir_call_notes(d, g, k, at->call);
+        diag_fix(d, g, "move to another tile");
+        return;
+    }
     ErrorCode code = f->condition == TREE_INSIDE ? E0658 : f->most ? E0623 : E0660;
     Diag *g = diag_at(d, code, at ? at->span : k->span, "%s", f->text);
     if (at) ir_call_notes(d, g, k, at->call);
