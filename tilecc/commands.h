@@ -46,7 +46,7 @@ int command_tune(const TuneOptions *opt);
 typedef struct TestOptions {
     const char *const *paths; /* folders and .tile files; none: the folder at hand */
     size_t npaths;
-    bool update;        /* write expected files anew */
+    bool update;        /* write expected texts anew, and arrays that are not there yet */
     int jobs;           /* files at a time; 0: as many as there are cores */
     const char *junit;  /* NULL, or a file for a report in JUnit's format */
     const char *device; /* of `// run:` lines; NULL: as tilecc run */

@@ -186,6 +186,29 @@ has 'elements of y differ'
 hasnt 'there is no y.npy yet'
 [ -s both/y.npy ] || fail "nothing is written"
 
+# It writes a .npy that is not there, and leaves every one that is: one that comes from elsewhere, above all one that is an input.
+mkdir oracle
+cat >oracle/k.tile <<'END'
+// run: one x=x.npy y=f32[64] y==x.npy
+// run: two x=x.npy y=f32[64] y==new.npy
+// run: one x=x.npy y=f32[64] y==new.npy
+kernel one(x: global f32[64], y: global f32[64]) { shared t: f32[64]; fill t = 0; move t -> y[0]; }
+kernel two(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }
+END
+"$TILECC" run --device=sim oracle/k.tile:two 'x=f32[64]~1' y=f32[64]:oracle/x.npy || fail "an input"
+cp oracle/x.npy saved
+code 1 --update oracle
+has '^  run, line 1$'
+has '64 of 64 elements of y differ'
+has '^    --update leaves x.npy as it is: remove it'
+has 'run, line 2 (written), run, line 3 (failed)'
+cmp -s saved oracle/x.npy || fail "--update writes over an input"
+cmp -s oracle/new.npy oracle/x.npy || fail "a .npy that another line has written just now is written over"
+rm oracle/new.npy
+code 1 oracle
+has 'there is no new.npy yet'
+hasnt 'as it is: remove it'
+
 # What ends the tests ends all that they have started, and leaves no folder.
 mkdir tmp slow
 sed 's|^// run: .*|// run: one x=f32[64]~1 y=f32[64] --sim=fuzz --schedules=1000000|' both/k.tile >slow/k.tile

@@ -395,21 +395,24 @@ static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
     if (n == 0) fprintf(t->why, "no array is written by both\n");
 }
 
+/* A .npy that is there may come from elsewhere, and may be an input: it is compared with, and never written over. */
 static void compare_file(TestFile *t, const RunLine *r, const char *name, const char *path, const char *folder)
 {
     const char *made = kept(t, r, folder, name);
     size_t n;
     if (!made) return;
-    long at = ftell(t->why);
-    if (access(path, F_OK) == 0) test_arrays(t, name, path, made);
-    else if (!t->opt->update) fprintf(t->why, "there is no %s yet: tilecc test --update writes it\n", path);
-    if (!t->opt->update || (access(path, F_OK) == 0 && ftell(t->why) == at)) return;
-    fseek(t->why, at, SEEK_SET); /* what is wrong besides stays wrong */
-    if (ftruncate(fileno(t->why), at) != 0) return;
-    char *bytes = read_file(made, &n);
-    t->updated = bytes && write_files(&(OutFile){path, bytes, n}, 1);
-    if (!t->updated) fprintf(t->why, "can't write %s\n", path);
-    free(bytes);
+    if (access(path, F_OK) == 0) {
+        long at = ftell(t->why);
+        test_arrays(t, name, path, made);
+        if (t->opt->update && ftell(t->why) != at) fprintf(t->why, "--update leaves %s as it is: remove it, to have it written anew\n", path);
+    } else if (!t->opt->update) {
+        fprintf(t->why, "there is no %s yet: tilecc test --update writes it\n", path);
+    } else {
+        char *bytes = read_file(made, &n);
+        t->updated = bytes && write_files(&(OutFile){path, bytes, n}, 1);
+        if (!t->updated) fprintf(t->why, "can't write %s\n", path);
+        free(bytes);
+    }
 }
 
 static void check_run(TestFile *t, const Words *w, unsigned line)
