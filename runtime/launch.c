@@ -129,7 +129,8 @@ static tile_status make_ready(tile_args **a, tile_error *err)
 static tile_status launch(tile_args *a, void *stream, tile_error *err)
 {
     tile_device *d = a->kernel->module->device;
-    return a->nothing ? TILE_OK : d->ops->launch(d, &a->launch, stream, err);
+    tile_status s = a->nothing || !d->simulates ? TILE_OK : args_check_trusts(a, false, err); /* a GPU would have to be waited for */
+    return s != TILE_OK || a->nothing ? s : d->ops->launch(d, &a->launch, stream, err);
 }
 
 tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
@@ -146,6 +147,14 @@ tile_status tile_launch_at(tile_args *a, const int64_t *where, size_t n, void *s
     if (!where && n > 0) return fail_null(err, "where the arguments are");
     tile_status s = args_place(a, where, n, err);
     return s == TILE_OK ? tile_launch(a, stream, err) : s;
+}
+
+tile_status tile_check_trusts(tile_args *a, int distinct, tile_error *err)
+{
+    if (!a) return fail_null(err, "the tile_args");
+    tile_status s = make_ready(&a, err);
+    if (s == TILE_OK && !a->nothing) s = args_check_trusts(a, distinct != 0, err);
+    return s == TILE_OK ? succeed(err) : s;
 }
 
 static void tell_pick(const MfPick *p, tile_launch_facts *out)

@@ -146,6 +146,10 @@ const char *args_symbols_of(tile_args *a, Lx x, char *buf, size_t size);
 /* Alignment; written tensors against themselves and all others. */
 void args_check_places(const tile_args *a, Report *r);
 
+/* ---- trusts.c ---- */
+/* E1162 for what is trusted to be sorted and is not; distinct: to be distinct, too. */
+tile_status args_check_trusts(const tile_args *a, bool distinct, tile_error *err);
+
 /* ---- tensormap.c ---- */
 /* Encodes the maps of the kernel that are not cached; all broken rules of all maps are reported in r. A failure of the
  * driver is returned, with err filled. */

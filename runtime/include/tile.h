@@ -158,7 +158,7 @@ typedef struct tile_trust {
 typedef struct tile_kernel_facts { /* pointers live as long as the module */
     const char *compiler, *target, *source; /* "tilecc 1.2.3", "sm_90a", path of the main source */
     uint32_t threads, cluster[3], smem;     /* threads and bytes of shared memory of a CTA */
-    const tile_trust *trusts;               /* facts that no launch can check */
+    const tile_trust *trusts;               /* facts that are not checked by every launch: tile_check_trusts */
     size_t ntrusts;
 } tile_kernel_facts;
 TILE_API void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out); /* k NULL: zeros and "" */
@@ -199,6 +199,11 @@ TILE_API tile_status tile_launch(tile_args *a, void *stream, tile_error *err);
 /* The same behind binding each of the kernel's n parameters, all of which are bound, anew: a tensor of the same shape, strides and size of its memory at
  * the address where[i], a scalar to where[i]. */
 TILE_API tile_status tile_launch_at(tile_args *a, const int64_t *where, size_t n, void *stream, tile_error *err);
+
+/* Whether what the kernel trusts (tile_kernel_info) is true of what lies in memory now; TILE_ERROR_CHECK, E1162: it is not. Makes the checks of a launch
+ * first. Looks at what is to be sorted, and where `distinct` is not 0 at what is to be distinct, too, which takes longer. A launch on the simulator asks
+ * for the first by itself; one on a GPU asks for nothing, as it would have to wait for the memory. */
+TILE_API tile_status tile_check_trusts(tile_args *a, int distinct, tile_error *err);
 
 typedef struct tile_launch_facts { /* texts are static */
     uint32_t grid[3];   /* CTAs; 0, 0, 0: nothing is launched */

@@ -39,6 +39,26 @@ scatter 2 'E1162: the kernel trusts distinct.to., but to.1. and to.4. are both 0
 [ ! -e out.npy ] || fail "an untrue trust, but an output"
 expect 1 'trusted, not checked: distinct.to.' run --device=sim scatter.tile x=f32[6,64] to=to.npy y=f32[8,64]:out.npy
 
+# Offsets are looked at before every launch here; what is to be distinct is not.
+cat >groups.tile <<'TILE'
+kernel groups(x: global f32[T, 4], offs: global s32[G], y: global f32[T, 4]) where G >= 1 trust sorted(offs) {
+    pipeline g in G - 1 across grid {
+        view from = x[offs[g] +: offs[g + 1] - offs[g], :];
+        view to = y[offs[g] +: offs[g + 1] - offs[g], :];
+        pipeline i in ceil(offs[g + 1] - offs[g], 4) { shared t: f32[4, 4]; move from[i * 4, 0] -> t; move t -> to[i * 4, 0]; }
+    }
+}
+TILE
+numbers to.npy -1 0 3 3 9
+expect 0 'trusted, checked here: sorted.offs.$' $sim -v groups.tile x=f32[9,4] offs=to.npy y=f32[9,4]:out.npy
+rm -f out.npy
+numbers to.npy 0 3 -1 9
+for how in '' --sim=fast --check-trust; do
+    # shellcheck disable=SC2086
+    expect 2 'E1162: the kernel trusts sorted.offs., but offs.1. is 3 and offs.2. is -1$' $sim $how groups.tile x=f32[9,4] offs=to.npy y=f32[9,4]:out.npy
+    [ ! -e out.npy ] || fail "an untrue trust, but an output"
+done
+
 # A view of more rows than any dimension has; an index tensor of two dimensions.
 cat >flat.tile <<'TILE'
 kernel flat(x: global f32[2, 3, 16], to: global s32[2, 3], y: global f32[12, 10, 16]) trust distinct(to) {

@@ -199,6 +199,8 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
     ROW(tile_launch_at, where, refused(w, tile_launch_at(w->args, NULL, 3, NULL, &w->err)))                              \
     ROW(tile_launch_at, stream, fine(tile_launch_at(w->args, WHERE(w), 3, NULL, &w->err)))                               \
     ROW(tile_launch_at, err, fine(tile_launch_at(w->args, WHERE(w), 3, NULL, NULL)))                                     \
+    ROW(tile_check_trusts, a, refused(w, tile_check_trusts(NULL, 1, &w->err)))                                           \
+    ROW(tile_check_trusts, err, fine(tile_check_trusts(w->args, 1, NULL)))                                               \
     ROW(tile_launch_info, a, w->launch.per_sm = 1; refused(w, tile_launch_info(NULL, &w->launch, &w->err));              \
         is(w->launch.per_sm == 0 && w->launch.hints == -1))                                                              \
     ROW(tile_launch_info, out, refused(w, tile_launch_info(w->args, NULL, &w->err)))                                     \

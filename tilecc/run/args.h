@@ -58,10 +58,6 @@ int run_args_write(const RunArgs *a);
 double run_args_traffic(const RunArgs *a);
 void run_args_free(RunArgs *a, tile_device *d);
 
-/* trusts.c: what the kernel trusts of the arguments that can be looked at; distinct: of those, too. After an untrue one a complaint. */
-int run_trusts_check(const RunArgs *a, tile_device *d, const tile_kernel *k, bool distinct);
-void run_trusts_say(const tile_kernel *k, bool distinct); /* what is trusted, and whether that is looked at */
-
 /* tile.h's status as an exit code. */
 int exit_code_of(tile_status s);
 

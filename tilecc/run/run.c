@@ -91,7 +91,13 @@ static void say_what_runs(const Run *r)
     tile_kernel_info(r->kernel, &f);
     fprintf(stderr, "%s: for %s by %s, on %s\n", tile_kernel_name(r->kernel), f.target, f.compiler,
             tile_device_name(r->device));
-    run_trusts_say(r->kernel, r->opt->check_trust);
+    static const char *const FACTS[] = {[TILE_TRUST_DISTINCT] = "distinct", [TILE_TRUST_SORTED] = "sorted"};
+    for (size_t i = 0; i < f.ntrusts; i++) {
+        tile_param p;
+        bool checked = r->opt->check_trust || f.trusts[i].fact == TILE_TRUST_SORTED;
+        tile_param_info(r->kernel, f.trusts[i].param, &p);
+        fprintf(stderr, "trusted, %s: %s(%s)\n", checked ? "checked here" : "not checked", FACTS[f.trusts[i].fact], p.name);
+    }
 }
 
 static void say_deal(const tile_launch_facts *f)
@@ -150,6 +156,13 @@ static int say_how(const Run *r)
     fputc('\n', stderr);
     if (f.hints >= 0) say_hints(&f);
     return EXIT_OK;
+}
+
+static int check_trusts(const Run *r)
+{
+    tile_error e;
+    tile_status s = tile_check_trusts(r->args, r->opt->check_trust, &e);
+    return s == TILE_OK ? EXIT_OK : failed(s, &e);
 }
 
 static int launch(Run *r)
@@ -228,7 +241,7 @@ static int run(Run *r)
     if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
     if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);
     if (code == EXIT_OK && r->opt->verbose) code = say_how(r);
-    if (code == EXIT_OK) code = run_trusts_check(&r->typed, r->device, r->kernel, r->opt->check_trust);
+    if (code == EXIT_OK) code = check_trusts(r);
     if (code == EXIT_OK) code = launch(r);
     if (code == EXIT_OK) code = run_args_fetch(&r->typed, r->device);
     if (code == EXIT_OK) code = run_args_write(&r->typed);

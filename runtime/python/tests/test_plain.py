@@ -69,6 +69,32 @@ def test_errors():
         all_tests.raises(kind, words, f)
 
 
+class Offsets(Ints):
+    def __init__(self, values):
+        super().__init__(1, len(values), values)
+        self.shape = (len(values),)
+
+
+def test_trusts():
+    """Offsets that are trusted to be sorted are looked at where they lie, on the simulator, each time."""
+    k = tilecc.loads("""
+        kernel groups(x: global s32[T, D], offs: global s32[G], y: global s32[T, D]) where G >= 1 trust sorted(offs) {
+            pipeline g in G - 1 across grid {
+                view from = x[offs[g] +: offs[g + 1] - offs[g], :];
+                view to = y[offs[g] +: offs[g + 1] - offs[g], :];
+                pipeline i in ceil(offs[g + 1] - offs[g], 4) { shared t: s32[4, 4]; move from[i * 4, 0] -> t; move t -> to[i * 4, 0]; }
+            }
+        }""").groups
+    x, y, offs = Ints(9, 4, range(36)), Ints(9, 4), Offsets([0, 0, 4, 4, 9])
+    k(x, offs, y)
+    assert list(y.data) == list(range(36))
+    offs.data[3] = 3  # the call is the same
+    all_tests.raises(tilecc.LaunchError, "E1162: the kernel trusts sorted(offs), but offs[2] is 4 and offs[3] is 3", lambda: k(x, offs, y))
+    offs.data[3] = 5
+    k(x, offs, y)
+    all_tests.raises(tilecc.LaunchError, "offs[0] is 0 and offs[1] is -1", lambda: k(x, Offsets([0, -1, 9]), y))
+
+
 def test_names():
     """Kernels, parameters, sizes and files by names that are words of Python, of the package, or no text."""
     source = SOURCE
