@@ -8,6 +8,8 @@
 #include "tile.h"
 #include "tilecc.h"
 
+#define STEPS_ARE_NO_TIMES "times are steps of simulated threads, and say nothing of a GPU"
+
 typedef struct Program {
     char *path, *kernel; /* kernel: NULL where none was named; of a source that was read never */
     bool from_source, library; /* not compiled already; a module of the library that is built in */

@@ -75,6 +75,28 @@ for n in '2 0' -20 +20 1.5 ''; do
 done
 rm -f at.tile want.npy got.npy
 
+# Extents that are worked out, as signatures have them: what is suggested for a missing argument can be typed.
+cat >ends.tile <<'END'
+kernel ends(x: global s32[E], offs: global s32[ceil(E, 2) + 1]) grid (1) {
+    shared t: s32[1];
+    for e in ceil(E, 2) + 1 { fill t = e; move t -> offs[e +: 1] via threads; }
+}
+END
+expect 2 "argument 'offs' of kernel 'ends' is missing: offs=s32.ceil.E, 2. . 1.:out.npy$" run --device=sim ends.tile 'x=s32[5]'
+expect 0 '' run --device=sim ends.tile 'x=s32[5]' "$(sed -n 's/.*missing: //p' err)"
+[ "$(od -A n -t d4 -j 128 out.npy | tr -s ' ')" = ' 0 1 2 3' ] || fail "an extent that is worked out: $(od -t d4 out.npy)"
+expect 0 '' run --device=sim ends.tile E=5 'x=s32[E]' 'offs=s32[ (E+1) / 2 - -1 ]:out.npy'
+expect 2 'offs=.*: E - 9 is -4$' run --device=sim ends.tile 'x=s32[5]' 'offs=s32[E - 9]'
+expect 2 'offs=.*no size, stride or scalar named Q; .*: write a number there$' run --device=sim ends.tile 'x=s32[5]' 'offs=s32[2 * Q]'
+expect 2 'E1104: .offs.: extent is 6, not 4' run --device=sim ends.tile 'x=s32[5]' 'offs=s32[E + 1]'
+for extent in 'E +' 'E / 0' 'E E' '(E' 'E)' 'mean(E, 2)' "$(printf '%5000s' '' | tr ' ' '(')E" '4611686018427387904 * 4'; do
+    expect 2 'extents are numbers or sizes of the kernel, or what is worked out of them' run --device=sim ends.tile 'x=s32[5]' "offs=s32[$extent]"
+done
+rm -f ends.tile out.npy
+
+# Times on the simulator say that they are none.
+expect 0 'the simulator: times are steps of simulated threads, and say nothing of a GPU$' run --device=sim:fast --time good.tile 'src=bf16[64,256]' 'dst=bf16[M,N]'
+
 # No more is read of a file than its header says, and nothing behind a wrong magic.
 expect 3 "'/dev/zero' is no .npy file" run --device=sim good.tile src=/dev/zero 'dst=bf16[M,N]:out.npy'
 expect 0 '' run --device=sim good.tile 'src=bf16[64,256]' 'dst=bf16[M,N]:in.npy'

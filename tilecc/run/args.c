@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tilecc/cli.h"
+#include "tilecc/extent.h"
 
 enum { POISON = 0xA5 }; /* what nothing has written shows */
 enum { TYPES_MAX = 64 };
@@ -43,17 +44,27 @@ static bool is_number(const char *s)
     return s[0] >= '0' && s[0] <= '9';
 }
 
-/* "64" or "M" up to one of the stops; from malloc, NULL if there is neither. */
+/* "64", "M" or "ceil(M, 64) + 1", up to the comma or bracket behind it; from malloc, NULL if there is none. */
 static char *take_extent(const char **at)
 {
-    const char *p = *at;
-    while (*p == ' ') p++;
-    size_t n = strspn(p, LETTERS);
-    const char *from = p;
-    p += n;
-    while (*p == ' ') p++;
+    const char *p = *at + strspn(*at, " "), *from = p;
+    int depth = 0;
+    for (; *p && *p != ']' && (*p != ',' || depth > 0); p++) depth += (*p == '(') - (*p == ')');
     *at = p;
-    return n && (*p == ',' || *p == ']') ? copy_text(from, n) : NULL;
+    while (p > from && p[-1] == ' ') p--;
+    return p > from && *from != '-' && **at ? copy_text(from, (size_t)(p - from)) : NULL;
+}
+
+static bool is_word(const char *s)
+{
+    return s[strspn(s, LETTERS)] == 0;
+}
+
+static int complain_extent(const RunArg *a)
+{
+    complain("%s: extents are numbers or sizes of the kernel, or what is worked out of them, as in %s=%s[M,64]:out.npy", a->text, a->name,
+             tile_type_name(a->type));
+    return EXIT_USAGE;
 }
 
 /* "bf16[M, 64]" with "~7" and ":out.npy" or nothing behind it. */
@@ -67,11 +78,7 @@ static int parse_typed(RunArg *a, const Program *program, const char *extents)
             return EXIT_USAGE;
         }
         a->extents[a->nextents] = take_extent(&p);
-        if (!a->extents[a->nextents]) {
-            complain("%s: extents are numbers or sizes of the kernel, as in %s=%s[M,64]:out.npy", a->text, a->name,
-                     tile_type_name(a->type));
-            return EXIT_USAGE;
-        }
+        if (!a->extents[a->nextents]) return complain_extent(a);
         const char *number = program_value(program, a->extents[a->nextents]);
         if (number && (is_number(number) || *number == '-')) {
             free(a->extents[a->nextents]);
@@ -147,7 +154,7 @@ static int parse_one(RunArg *a, const Program *program, const char *text)
 
 int run_args_parse(RunArgs *a, const Program *program, const char *const *texts, size_t n)
 {
-    *a = (RunArgs){.v = must_alloc(n * sizeof *a->v)};
+    *a = (RunArgs){.v = must_alloc(n * sizeof *a->v), .program = program};
     for (size_t i = 0; i < n; i++) {
         a->v[i] = (RunArg){0};
         int code = parse_one(&a->v[a->n++], program, texts[i]);
@@ -412,9 +419,41 @@ static const char *number_there(const RunArg *a, int i, char *out, size_t size)
     return out;
 }
 
-static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
+typedef struct Names { /* what stands in an extent */
+    const RunArgs *all;
+    tile_args *args;
+    tile_error e; /* of a name that stands for nothing yet */
+} Names;
+
+/* A size that was typed, one that follows from the tensors, or what the program calls a number. */
+static bool value_of(void *user, const char *name, int64_t *v)
+{
+    Names *n = user;
+    for (size_t i = n->all->n; i < n->all->n + n->all->sizes; i++) {
+        if (strcmp(n->all->v[i].name, name) != 0) continue;
+        *v = n->all->v[i].scalar;
+        return true;
+    }
+    const char *number = program_value(n->all->program, name);
+    return tile_symbol(n->args, name, v, &n->e) == TILE_OK || (number && read_integer(number, strlen(number), v));
+}
+
+static int resolve_expression(const RunArgs *all, const RunArg *a, tile_args *args, const char *s, int64_t *out)
+{
+    Names names = {.all = all, .args = args};
+    const char *p = s;
+    bool good = extent_value(&p, value_of, &names, out) && *p == 0;
+    if (good && *out >= 0) return EXIT_OK;
+    if (good) complain("%s: %s is %" PRId64, a->text, s, *out);
+    else if (names.e.text[0]) complain("%s: %s; '%s' is %s%s: write a number there", a->text, names.e.text, a->name, tile_type_name(a->param.type), a->param.extents);
+    else return complain_extent(a);
+    return EXIT_USAGE;
+}
+
+static int resolve_extent(const RunArgs *all, const RunArg *a, tile_args *args, int i, int64_t *out)
 {
     const char *s = a->extents[i];
+    if (!is_word(s)) return resolve_expression(all, a, args, s, out);
     if (is_number(s)) {
         if (read_integer(s, strlen(s), out)) return EXIT_OK;
         complain("%s: '%s' is no extent", a->text, s);
@@ -435,14 +474,14 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
 static bool has_symbols(const RunArg *a)
 {
     for (int i = 0; i < a->nextents; i++)
-        if (!is_number(a->extents[i])) return true;
+        if (!is_number(a->extents[i]) || !is_word(a->extents[i])) return true;
     return false;
 }
 
-static int bind_typed(RunArg *a, tile_device *d, tile_args *args)
+static int bind_typed(const RunArgs *all, RunArg *a, tile_device *d, tile_args *args)
 {
     for (int i = 0; i < a->nextents; i++) {
-        int code = resolve_extent(a, args, i, &a->shape[i]);
+        int code = resolve_extent(all, a, args, i, &a->shape[i]);
         if (code != EXIT_OK) return code;
     }
     int code = count_bytes(a);
@@ -464,7 +503,7 @@ int run_args_bind(RunArgs *a, tile_device *d, tile_args *args)
             RunArg *r = &a->v[i];
             if (has_symbols(r) != (pass == 1)) continue;
             code = r->param.is_scalar ? bind_scalar(r, args)
-                   : r->typed         ? bind_typed(r, d, args)
+                   : r->typed         ? bind_typed(a, r, d, args)
                                       : bind_file(r, d, args);
         }
     }

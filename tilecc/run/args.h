@@ -22,7 +22,7 @@ typedef struct RunArg {
     tile_type type;
     bool made;        /* with contents by a word; else it starts with a pattern, or 0 */
     Contents contents;
-    char *extents[RUN_RANK]; /* numbers or symbols, as typed; what compile-time names stand for */
+    char *extents[RUN_RANK]; /* numbers, symbols or expressions, as typed; what compile-time names stand for */
     int nextents;
     /* with its parameter */
     tile_param param;
@@ -37,6 +37,7 @@ typedef struct RunArg {
 typedef struct RunArgs {
     RunArg *v;
     size_t n;
+    const Program *program; /* whose compile-time names may stand in extents */
     size_t sizes; /* behind them: M=64, of what the kernel calls its extents, which stand in those of the others */
 } RunArgs;
 

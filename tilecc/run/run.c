@@ -193,6 +193,7 @@ static int measure(Run *r)
     double *ms = must_alloc((size_t)n * sizeof *ms);
     tile_error e;
     tile_status s = TILE_OK;
+    if (tile_device_simulates(r->device)) complain("the simulator: " STEPS_ARE_NO_TIMES);
     for (int i = -WARM_UP; s == TILE_OK && i < n; i++) s = tile_time(r->args, NULL, 1, &ms[i < 0 ? 0 : i], &e);
     if (s == TILE_OK) {
         qsort(ms, (size_t)n, sizeof *ms, by_value);

@@ -6,44 +6,12 @@
 #include <string.h>
 
 #include "tilecc/cli.h"
+#include "tilecc/extent.h"
 #include "tilecc/tune/tune.h"
 
 enum { STEP = 4, LEAST_BYTES = 4096, USUAL = 1024, USUAL_SIMULATED = 64 };
 
-/* ---- extents: sizes, numbers, + - * / % ceil(a, b) min(a, b) max(a, b) ---- */
-
-typedef struct Extent {
-    const char *p;
-    const TuneSizes *s;
-    size_t point;
-    unsigned depth; /* of brackets and signs */
-    bool wrong;
-} Extent;
-
-static const double VALUE_MOST = 0x1p60;
-enum { DEPTH_MOST = 64 };
-
-/* What is worked out next is less than 2^60: it fits; else the extent is wrong. */
-static bool fits(Extent *x, double next)
-{
-    x->wrong |= !(next < VALUE_MOST && next > -VALUE_MOST);
-    return !x->wrong;
-}
-
-static int64_t sum(Extent *x);
-
-static void skip(Extent *x)
-{
-    while (*x->p == ' ') x->p++;
-}
-
-static bool eat(Extent *x, char c)
-{
-    skip(x);
-    if (*x->p != c) return false;
-    x->p++;
-    return true;
-}
+/* ---- extents ---- */
 
 static size_t find_size(const TuneSizes *s, const char *name, size_t n)
 {
@@ -52,96 +20,24 @@ static size_t find_size(const TuneSizes *s, const char *name, size_t n)
     return i;
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
+typedef struct Names { /* what a name stands for, at a point */
+    const TuneSizes *s;
+    size_t point;
+} Names;
+
+/* A size, or what the program calls a number. */
+static bool value_of(void *user, const char *name, int64_t *v)
 {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+    const Names *names = user;
+    size_t i = find_size(names->s, name, strlen(name));
+    const char *number = i < names->s->n ? NULL : program_value(names->s->program, name);
+    if (i < names->s->n) *v = tune_value(names->s, i, names->point);
+    return i < names->s->n || (number && read_integer(number, strlen(number), v));
 }
 
-static int64_t call(Extent *x, const char *name, size_t n)
+static bool worked_out(const TuneSizes *s, const char **p, size_t point, int64_t *v)
 {
-    x->wrong |= x->depth == DEPTH_MOST;
-    x->depth++;
-    int64_t a = x->wrong ? 1 : sum(x), b = 1;
-    if (eat(x, ',')) b = sum(x);
-    x->depth--;
-    if (!eat(x, ')') || b == 0) x->wrong = true;
-    if (x->wrong) return 1;
-    if (n == 4 && memcmp(name, "ceil", 4) == 0) return -floor_div(-a, b);
-    if (n == 3 && memcmp(name, "min", 3) == 0) return a < b ? a : b;
-    if (n == 3 && memcmp(name, "max", 3) == 0) return a > b ? a : b;
-    x->wrong = true;
-    return 1;
-}
-
-/* What the program calls a number. */
-static int64_t named(Extent *x, const char *name, size_t n)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%.*s", (int)n, name);
-    const char *value = n < sizeof text ? program_value(x->s->program, text) : NULL;
-    int64_t v = 0;
-    x->wrong |= !value || !read_integer(value, strlen(value), &v);
-    return fits(x, (double)v) ? v : 1;
-}
-
-static int64_t term(Extent *x);
-
-static int64_t inner(Extent *x, bool bracket)
-{
-    if (x->depth == DEPTH_MOST) x->wrong = true;
-    if (x->wrong) return 1;
-    x->depth++;
-    int64_t v = bracket ? sum(x) : -term(x);
-    x->depth--;
-    if (bracket) x->wrong |= !eat(x, ')');
-    return v;
-}
-
-static int64_t term(Extent *x)
-{
-    skip(x);
-    const char *from = x->p;
-    if (eat(x, '(')) return inner(x, true);
-    if (eat(x, '-')) return inner(x, false);
-    while (isalnum((unsigned char)*x->p) || *x->p == '_') x->p++;
-    size_t n = (size_t)(x->p - from);
-    int64_t v = 1;
-    if (n && isdigit((unsigned char)*from)) {
-        x->wrong |= !read_integer(from, n, &v);
-        return fits(x, (double)v) ? v : 1;
-    }
-    if (n && eat(x, '(')) return call(x, from, n);
-    size_t i = find_size(x->s, from, n);
-    if (i == x->s->n) return named(x, from, n);
-    v = tune_value(x->s, i, x->point);
-    return fits(x, (double)v) ? v : 1;
-}
-
-static int64_t product(Extent *x)
-{
-    int64_t v = term(x);
-    for (;;) {
-        if (eat(x, '*')) {
-            int64_t d = term(x);
-            v = fits(x, (double)v * (double)d) ? v * d : 1;
-        } else if (eat(x, '/') || *x->p == '%') {
-            bool rest = eat(x, '%');
-            int64_t d = term(x), q = d ? floor_div(v, d) : 0;
-            x->wrong |= d == 0;
-            v = rest ? v - q * d : q;
-        } else return v;
-    }
-}
-
-static int64_t sum(Extent *x)
-{
-    int64_t v = product(x);
-    for (;;) {
-        int64_t sign = eat(x, '+') ? 1 : eat(x, '-') ? -1 : 0;
-        if (!sign) return v;
-        int64_t d = sign * product(x);
-        v = fits(x, (double)v + (double)d) ? v + d : 1;
-    }
+    return extent_value(p, value_of, &(Names){s, point}, v);
 }
 
 /* ---- tensors ---- */
@@ -149,18 +45,19 @@ static int64_t sum(Extent *x)
 /* "[M, 2 * N]" or what was typed for it, as numbers: "[64,128]". *bytes: of the tensor. false: some extent is not to be worked out. */
 static bool numbers(const TuneSizes *s, const char *extents, size_t point, tile_type type, char *out, size_t room, double *bytes)
 {
-    Extent x = {.p = extents, .s = s, .point = point};
+    const char *p = extents;
     size_t n = 0;
     *bytes = (double)tile_type_bits(type) / 8;
-    if (!eat(&x, '[')) return false;
+    if (*p != '[') return false;
     do {
-        int64_t v = sum(&x);
-        if (x.wrong || v < 0) return false;
+        int64_t v;
+        p++;
+        if (!worked_out(s, &p, point, &v) || v < 0) return false;
         *bytes *= (double)v;
         n += (size_t)snprintf(out + n, room - n, "%s%" PRId64, n ? "," : "[", v);
         if (n + 24 > room) return false;
-    } while (eat(&x, ','));
-    if (!eat(&x, ']')) return false;
+    } while (*p == ',');
+    if (*p != ']') return false;
     snprintf(out + n, room - n, "]");
     return true;
 }
@@ -244,9 +141,9 @@ int64_t tune_value(const TuneSizes *s, size_t size, size_t point)
     if (z->of) {
         TuneSizes before = *s; /* so that nothing depends on itself */
         before.n = size;
-        Extent x = {.p = z->of, .s = &before, .point = point};
-        v = sum(&x);
-        return x.wrong ? INT64_MAX : v < 0 ? 0 : v; /* of a size there can't be, so that those who use it are wrong, too */
+        const char *p = z->of;
+        if (!worked_out(&before, &p, point, &v)) return INT64_MAX; /* of a size there can't be, so that those who use it are wrong, too */
+        return v < 0 ? 0 : v;
     }
     if (point + 1 == s->npoints) return z->hi;
     for (size_t i = 0; i < point && v < z->hi; i++) v *= STEP;
@@ -305,10 +202,9 @@ static bool read_expression(const char *text, TuneSizes *s, size_t size)
 {
     TuneSizes before = *s;
     before.n = size;
-    Extent x = {.p = text, .s = &before};
-    sum(&x);
-    skip(&x);
-    if (x.wrong || *x.p || isdigit((unsigned char)*text)) return false;
+    const char *p = text;
+    int64_t v;
+    if (!worked_out(&before, &p, 0, &v) || *p || isdigit((unsigned char)*text)) return false;
     s->v[size].of = text;
     return true;
 }

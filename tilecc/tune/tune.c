@@ -22,7 +22,7 @@ static int open_device(Tune *t)
         return exit_code_of(s);
     }
     t->simulated = tile_device_simulates(t->device);
-    if (t->simulated) complain("%s: times are steps of simulated threads, and say nothing of a GPU", name ? "the simulator" : "no GPU is found; on the simulator");
+    if (t->simulated) complain("%s: " STEPS_ARE_NO_TIMES, name ? "the simulator" : "no GPU is found; on the simulator");
     return EXIT_OK;
 }
 
