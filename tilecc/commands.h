@@ -29,7 +29,7 @@ const char *trace_in_name(const char *device);
 /* tilecc tune x.tile[:kernel] name=argument .. SIZE=number SIZE=least..most */
 typedef struct TuneOptions {
     const char *program;
-    const char *const *args; /* as those of run, but without files; sizes of the kernel, fixed or a range; nothing need be said */
+    const char *const *args; /* as those of run, but that nothing is written; sizes of the kernel, fixed or a range; nothing need be said */
     size_t nargs;
     const char *device; /* as run's */
     const char *output; /* the tune file; NULL: beside the source */

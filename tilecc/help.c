@@ -37,14 +37,14 @@ static const Row ARGUMENTS[] = {
     {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, or a module of the library that is built in (std.rows); and which of its kernels where there are several"},
     {"a=in.npy", "a tensor from a file"},
     {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
-                             "to a file afterwards; sizes by name come from the other arguments, compile-time names from the program and -D"},
+                             "to a file afterwards; sizes by name come from the other arguments, compile-time names from the program and -D; `E + 1`, `ceil(M, 64)` are worked out"},
     {"d=s32[64]~7%100", "a tensor made here: `~7` numbers by that seed, `~7%100` whole ones below 100, `~zeros`, `~iota` (0, 1, ..), `~perm` "
                         "(each of 0 to n - 1 once); `:out.npy` may follow"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
     {"M=64", "a size of the kernel, for the tensors in whose extents it stands"},
     {"M=64..65536", "with tune: the values that a size of the kernel has, a factor of 4 apart; without a range the first size that nothing is said of goes as "
-                    "far as --most allows; tensors follow from sizes, or are given as above"},
+                    "far as --most allows; tensors follow from sizes, or are given as above, those of files with the sizes that they fix; tune writes none"},
 };
 
 static const Row ENVIRONMENT[] = {
@@ -65,7 +65,7 @@ static const Row STATUS[] = {
     {"70", "a fault of tilecc itself"},
 };
 static const Row VERSIONS[] = {
-    {"0.2", "--emit=defines; arguments of run and tune name what the program calls a number or a type; run FILE:KERNEL compiles that kernel alone. Libraries, "
+    {"0.2", "--emit=defines; arguments of run and tune name what the program calls a number or a type; run FILE:KERNEL compiles that kernel alone; tile_check_trusts(), which launches on the simulator ask. Libraries, "
             "programs that are linked with them, and images go together where the first two numbers are the same: link and compile those of 0.1 again"},
     {"0.1", "the first one"},
 };

@@ -65,6 +65,39 @@ expect 2 "extents of 'src', .*don't follow" tune --device=sim copy.tile:copy 'sr
 expect 0 'the simulator' tune --device=sim copy.tile:copy 'src=bf16[BM * 10,N]~7' M=80 N=64 -D BM=8 -Wno-performance --plot=off -o other.tune
 rm -f other.tune
 
+# Tensors from files fix the sizes that stand in their extents. Integers that nothing is said of are zeros, which is said.
+cat >groups.tile <<'END'
+kernel groups(x: global f32[T, 64], offs: global s32[G], y: global f32[T, 64]) where G >= 1 trust sorted(offs) {
+    pipeline g in G - 1 across grid {
+        view from = x[offs[g] +: offs[g + 1] - offs[g], :];
+        view to = y[offs[g] +: offs[g + 1] - offs[g], :];
+        pipeline i in ceil(offs[g + 1] - offs[g], 4) { shared t: f32[4, 64]; move from[i * 4, 0] -> t; move t -> to[i * 4, 0]; }
+    }
+}
+kernel count(to: global s32[N]) { pipeline i in N across grid { shared t: s32[1]; fill t = i; move t -> to[i +: 1] via threads; } }
+END
+some="--device=sim:fast groups.tile:groups -Wno-performance --plot=off"
+expect 0 '' run --device=sim groups.tile:count to=s32[9]:offs.npy
+expect 0 '' run --device=sim -Wno-performance groups.tile:groups 'x=f32[20,64]~1' offs=offs.npy y=f32[T,64]:y.npy
+# shellcheck disable=SC2086
+{
+    expect 0 "'offs' holds zeros, .* offs=in.npy or offs=s32.G.~iota says others" tune $some T=20 G=9
+    grep '^| - |' out >zeros
+    expect 0 'the simulator: times are steps' tune $some T=20 offs=offs.npy
+    ! grep -q zeros err || fail "offsets of a file are no zeros: $(cat err)"
+    grep '^| - |' out >some
+    ! cmp -s zeros some || fail "a file's elements make no difference"
+    cp some given
+    expect 0 'the simulator: times are steps' tune $some offs=offs.npy x=y.npy
+    grep '^| - |' out >some
+    cmp some given || fail "a file's shape is not what sizes are: $(cat out)"
+    expect 2 'T is 20 from .x. but 30 from .y.' tune $some T=30 offs=offs.npy x=y.npy
+    expect 2 "'offs.npy' holds '<i4', but 'x' is f32" tune $some x=offs.npy
+    expect 3 "can't read 'none.npy'" tune $some offs=none.npy
+    expect 2 "'offs' is a tensor .s32.G.., not a number: offs=in.npy" tune $some offs=5
+}
+rm -f groups.tile groups.tune offs.npy y.npy zeros some given
+
 # Compilation reads it, and -MD says so; --tune=FILE, --tune=off; --explain-plan and run -v say what it became.
 printf 'copy on "simulator" from 0: BM=8 by launch\ncopy on "simulator" from 32768: BM=32 by static stages 3\n' >copy.tune
 kernels() { # how many of `copy`, options

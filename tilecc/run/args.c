@@ -386,21 +386,41 @@ static int take_array(RunArg *a, const NpyArray *npy)
     return count_bytes(a);
 }
 
-static int bind_file(RunArg *a, tile_device *d, tile_args *args)
+/* The file's bytes, from malloc, and a->shape; NULL after a complaint, with its exit code. */
+static char *open_array(RunArg *a, NpyArray *npy, int *code)
 {
     size_t size;
-    NpyArray npy;
     char why[NPY_WHY];
     char *file = read_file_as(a->in, &size, npy_needs);
-    if (!file) return EXIT_ENVIRONMENT;
-    int code = EXIT_OK;
-    if (!npy_read(file, size, &npy, why)) {
-        complain("'%s' %s", a->in, why);
-        code = EXIT_ENVIRONMENT;
-    }
-    if (code == EXIT_OK) code = take_array(a, &npy);
-    if (code == EXIT_OK) code = bind_memory(a, d, args, file + npy.offset);
+    *code = EXIT_ENVIRONMENT;
+    if (file && npy_read(file, size, npy, why)) *code = take_array(a, npy);
+    else if (file) complain("'%s' %s", a->in, why);
+    if (*code == EXIT_OK) return file;
     free(file);
+    return NULL;
+}
+
+static int bind_file(RunArg *a, tile_device *d, tile_args *args)
+{
+    int code;
+    NpyArray npy;
+    char *file = open_array(a, &npy, &code);
+    if (file) code = bind_memory(a, d, args, file + npy.offset);
+    free(file);
+    return code;
+}
+
+int run_arg_shape(const char *text, const Program *program, const tile_param *p, int64_t shape[RUN_RANK])
+{
+    RunArgs one = {0};
+    NpyArray npy;
+    int code = run_args_parse(&one, program, &text, 1);
+    RunArg *a = one.v;
+    a->param = *p;
+    if (code == EXIT_OK) code = suit_tensor(a, true);
+    if (code == EXIT_OK) free(open_array(a, &npy, &code));
+    if (code == EXIT_OK) memcpy(shape, a->shape, sizeof a->shape);
+    run_args_free(&one, NULL);
     return code;
 }
 

@@ -45,6 +45,8 @@ typedef struct RunArgs {
 int run_args_parse(RunArgs *a, const Program *program, const char *const *texts, size_t n);
 /* Unknown, missing and duplicate arguments; forms that do not suit the parameter. */
 int run_args_match(RunArgs *a, const tile_kernel *k, bool saved); /* saved: what is written is written to files */
+/* The shape of parameter p by "name=in.npy". */
+int run_arg_shape(const char *text, const Program *program, const tile_param *p, int64_t shape[RUN_RANK]);
 /* Each tensor that is written and has no file to go to gets FOLDER/NAME.npy. */
 void run_args_save(RunArgs *a, const char *folder);
 /* Reads input files, makes device memory and binds everything. Memory without contents is filled with 0xA5,

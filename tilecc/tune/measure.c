@@ -230,7 +230,7 @@ static int measure_point(Tune *t, const Scratch *s, size_t point, size_t from)
     char **texts = tune_arguments(&t->sizes, t->v[0].kernel, point, &n);
     if (!texts) return EXIT_USAGE;
     int code = run_args_parse(&typed, &t->program, (const char *const *)texts, n);
-    if (code == EXIT_OK) code = run_args_match(&typed, t->v[0].kernel, false);
+    if (code == EXIT_OK) code = run_args_match(&typed, t->v[0].kernel, true);
     if (code == EXIT_OK) {
         tile_status status = tile_args_new(t->v[0].kernel, &args, &e);
         code = status == TILE_OK ? run_args_bind(&typed, t->device, args) : failed(status, &e);

@@ -78,12 +78,18 @@ static const char *contents(const tile_param *p)
     return number || (p->read && p->written) ? "~zeros" : "";
 }
 
-/* "src=bf16[64,128]~7"; false: its extents can't be worked out. */
+/* "src=bf16[64,128]~7", or a file's name as it was typed; false: its extents can't be worked out. */
 static bool argument(const TuneSizes *s, const tile_param *p, size_t point, char *out, size_t room, double *bytes)
 {
     char shape[256];
     const char *typed = typed_for(s, p->name), *open = typed ? strchr(typed, '[') : p->extents, *close = open ? strchr(open, ']') : NULL;
     *bytes = 0;
+    for (size_t i = 0; typed && i < s->nfiles; i++) {
+        if (strcmp(s->files[i].param, p->name) != 0) continue;
+        *bytes = s->files[i].bytes;
+        snprintf(out, room, "%s=%s", p->name, typed);
+        return true;
+    }
     if (p->is_scalar) {
         size_t i = find_size(s, p->name, strlen(p->name));
         if (i == s->n) return false;
@@ -243,17 +249,43 @@ static size_t lone_word(const char *p)
     return *end == ',' || *end == ']' ? n : 0;
 }
 
+/* A size of the kernel that stands alone in an extent is what the tensor has there. */
+static void give_size(TuneSizes *s, const char *extent, int64_t v)
+{
+    size_t i = find_size(s, extent, lone_word(extent));
+    if (i == s->n || s->v[i].given || v < 1) return;
+    s->v[i].lo = s->v[i].hi = v;
+    s->v[i].given = true;
+}
+
+/* The same from a file, whose shape is fixed. */
+static int sizes_of_file(TuneSizes *s, const char *text, const tile_param *p)
+{
+    int64_t shape[RUN_RANK];
+    int code = run_arg_shape(text, s->program, p, shape), d = 0;
+    if (code != EXIT_OK) return code;
+    if (s->nfiles == TUNE_SIZES) {
+        complain("more than %d tensors from files", TUNE_SIZES);
+        return EXIT_USAGE;
+    }
+    TuneFile *f = &s->files[s->nfiles++];
+    *f = (TuneFile){p->name, (double)tile_type_bits(p->type) / 8};
+    for (const char *a = p->extents + 1; a && d < p->rank; a = next_extent(a), d++) {
+        a += strspn(a, " ");
+        f->bytes *= (double)shape[d];
+        give_size(s, a, shape[d]);
+    }
+    return EXIT_OK;
+}
+
 /* Numbers in what was typed for a tensor are what the kernel's sizes there are. */
 static void sizes_of(TuneSizes *s, const char *extents, const char *typed)
 {
     for (const char *a = extents + 1, *b = typed + 1; a && b; a = next_extent(a), b = next_extent(b)) {
         a += strspn(a, " ");
         b += strspn(b, " ");
-        size_t i = find_size(s, a, lone_word(a));
         int64_t v;
-        if (i == s->n || s->v[i].given || !lone_word(b) || !read_integer(b, lone_word(b), &v) || v < 1) continue;
-        s->v[i].lo = s->v[i].hi = v;
-        s->v[i].given = true;
+        if (lone_word(b) && read_integer(b, lone_word(b), &v)) give_size(s, a, v);
     }
 }
 
@@ -275,14 +307,30 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
         } else if (size < s->n) {
             complain("'%s': a size is a number, a range, as in %s=64..65536, or follows from sizes before it", text, s->v[size].name);
             return EXIT_USAGE;
-        } else if (n && find_tensor(k, text, n, &p) && strchr(equals, '[')) {
-            sizes_of(s, p.extents, strchr(equals, '['));
+        } else if (n && find_tensor(k, text, n, &p)) {
+            bool typed = strchr(equals, '[') && !strstr(equals, ".npy");
+            int code = EXIT_OK;
+            if (typed) sizes_of(s, p.extents, strchr(equals, '['));
+            else code = sizes_of_file(s, text, &p);
+            if (code != EXIT_OK) return code;
         } else {
-            complain("'%s' is neither a size of kernel '%s', as in M=64..65536, nor one of its tensors, as in x=bf16[M,64]~7", text, tile_kernel_name(k));
+            complain("'%s' is neither a size of kernel '%s', as in M=64..65536, nor one of its tensors, as in x=bf16[M,64]~7 or x=in.npy", text, tile_kernel_name(k));
             return EXIT_USAGE;
         }
     }
     return EXIT_OK;
+}
+
+/* What a kernel takes from integers, places or lengths, is not what it will be: so it moves other things, or nothing. */
+static void say_zeros(const TuneSizes *s, const tile_kernel *k)
+{
+    tile_param p;
+    for (size_t i = 0; tile_param_info(k, i, &p) == TILE_OK; i++) {
+        bool number = p.type <= TILE_S64 && tile_type_bits(p.type) >= 32;
+        if (p.is_scalar || !p.read || p.written || !number || typed_for(s, p.name)) continue;
+        complain("'%s' holds zeros, as nothing is said of it: if they are places or lengths, what is measured is not what the kernel will do, maybe nothing; "
+                 "%s=in.npy or %s=%s%s~iota says others", p.name, p.name, p.name, tile_type_name(p.type), p.extents);
+    }
 }
 
 /* The first size that nothing is said of goes from few bytes to as many as there may be. */
@@ -332,6 +380,7 @@ int tune_sizes(TuneSizes *s, const TuneOptions *opt, const Program *program, con
     if (!find_sizes(s, k)) return EXIT_USAGE;
     int code = take_args(s, opt, k);
     if (code != EXIT_OK) return code;
+    say_zeros(s, k);
     vary_first(s, k, most);
     size_t wanted = s->npoints = points_of(s);
     while (s->npoints > 1 && bytes_at(s, k, s->npoints - 1) > most) { /* ends are as far as memory goes */

@@ -29,10 +29,16 @@ typedef struct TuneSize { /* a symbolic size, stride or scalar of the kernel */
     const char *of; /* what it is of the sizes before it, "ceil(H, 32)"; NULL: the range */
     bool given, scalar;
 } TuneSize;
+typedef struct TuneFile { /* a tensor that comes from a file */
+    const char *param;
+    double bytes;
+} TuneFile;
 typedef struct TuneSizes {
     TuneSize v[TUNE_SIZES];
     size_t n;
     size_t npoints;
+    TuneFile files[TUNE_SIZES];
+    size_t nfiles;
     const Program *program;  /* whose compile-time names may stand in what was typed */
     const char *const *args; /* those of the command line that are tensors and scalars */
     size_t nargs;
