@@ -328,9 +328,23 @@ static void complain_argument(const OptionInfo *o)
     else complain("%s%s needs an argument: %s", o->letter ? "-" : "--", o->name, o->metavar);
 }
 
-/* getopt's '?' and ':' in words. */
-static void complain_option(const Parser *p, const char *text)
+/* A command that does not stand first, and is no file; NULL: there is none. */
+static const char *late_command(char *const *words)
 {
+    for (; *words; words++)
+        for (size_t i = 0; i < NCOMMANDS; i++)
+            if (strcmp(*words, COMMANDS[i].name) == 0 && access(*words, F_OK) != 0) return COMMANDS[i].name;
+    return NULL;
+}
+
+/* getopt's '?' and ':' in words. */
+static void complain_option(const Parser *p, const char *text, char *const *words)
+{
+    const char *late = p->command == COMPILE ? late_command(words) : NULL;
+    if (late) {
+        complain("a command comes first, in front of its options: tilecc %s ..", late);
+        return;
+    }
     const OptionInfo *known = optopt ? find_option(optopt) : NULL;
     if (known && known->metavar) {
         complain_argument(known);
@@ -402,6 +416,7 @@ static bool is_misspelt_command(const char *word)
 static int compile(CommandLine *c, int n, char **inputs)
 {
     if (n == 0) return usage("no source file");
+    if (late_command(inputs)) return usage("a command comes first, in front of its options: tilecc %s ..", late_command(inputs));
     if (is_misspelt_command(inputs[0])) return usage_error();
     if (n > 1) return usage("one source file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1], n > 2 ? ", .." : "");
     if (c->o.dependency_file && !c->o.dependencies) return usage("-MF says where to write what -MD asks for; -MD is missing");
@@ -528,7 +543,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
         int result = getopt_long_only(argc, argv, p->letters, p->longs, NULL);
         if (result == -1) break;
         if (result == '?' || result == ':') {
-            complain_option(p, argv[optind - 1]);
+            complain_option(p, argv[optind - 1], argv + 1);
             return usage_error();
         }
         const OptionInfo *o = find_option(result);

@@ -9,6 +9,11 @@ contains err '^try: tilecc --help$'
 expect 2 "unknown option '-x'" run -x good.tile
 contains err '^try: tilecc run --help$'
 expect 2 "unknown option '--time': it goes only with" --time good.tile
+for words in 'run --device=sim good.tile' 'run good.tile src=x.npy' 'run --nonsense' run; do
+    # shellcheck disable=SC2086
+    expect 2 'a command comes first, in front of its options: tilecc run ..$' -Wno-performance $words
+done
+expect 2 'a command comes first, in front of its options: tilecc check-ptx ..$' --target=sm_90 check-ptx x.ptx
 expect 2 "unknown option '--emitt'; did you mean '--emit'\?" --emitt=ir good.tile
 expect 2 "--emit does not take 'irr'; did you mean 'ir'\?" --emit=irr good.tile
 expect 2 "--emit does not take 'zzzzzzz'; it takes tokens, ast, ir, ptx, cubin, plan" --emit=zzzzzzz good.tile
