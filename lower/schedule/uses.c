@@ -131,7 +131,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->filler = r->fill->agent;
     }
     if (!writes && p->agent == AG_SEND && ((r->filler == AG_SEND && r->fill != p) || r->summed))
-        keep(p->dst, p, "what came from another CTA is sent on in it", NULL);
+        keep(p->dst, p, "what came from another CTA is sent on in it", "none in a ring, where each waits for the one before; what all CTAs want `multicast` sends to them at once");
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
         keep(r, p, "it is filled again where it has been read in the same iteration", "use a second tile");
     else if (writes && p->st->move->reduce < 0 && fills_again(L, r, p))

@@ -37,7 +37,7 @@ static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
     ErrorCode code = f->condition == TREE_INSIDE ? E0658 : f->most ? E0623 : E0660;
     Diag *g = diag_at(d, code, at ? at->span : k->span, "%s", f->text);
     if (at) ir_call_notes(d, g, k, at->call);
-    if (f->condition == TREE_INSIDE) diag_fix(d, g, "keep the start between the ends of the tile: `min(max(start, 0), last)`, also under a condition that says so");
+    if (f->condition == TREE_INSIDE) diag_fix(d, g, "keep the start itself between the ends of the tile: `min(max(start, 0), last)`; a condition around the statement does not count, even where it says the same");
     const IrArg *bar = f->most && f->op ? ir_find(f->op, IRK_BAR) : NULL;
     if (bar && k->bars.v[bar->id].span.hi) diag_label(d, g, k->bars.v[bar->id].span, "the tile");
     if (f->condition == TREE_COUNT) diag_fix(d, g, "let all CTAs of the cluster go through the loop as often, with the condition inside: `for .. { if .. { .. } }`");
