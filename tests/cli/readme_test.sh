@@ -8,7 +8,7 @@ mkdir bin
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$TILECC" >bin/tilecc
 chmod +x bin/tilecc
 PATH=$PWD/bin:$PATH sh -eu commands >said 2>&1 || fail "the README's commands: $(cat said)"
-for file in copy.tile out.npy again.npy copy.ptx; do
+for file in copy.tile out.npy again.npy made/copy.ptx; do
     [ -s $file ] || fail "the README's commands leave no $file"
 done
 sed -n 's|^    \(tilecc [^#]* fast.tile .*\)|\1|p' "$root/README.md" >commands

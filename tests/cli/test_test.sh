@@ -209,6 +209,20 @@ code 1 oracle
 has 'there is no new.npy yet'
 hasnt 'as it is: remove it'
 
+# PTX with source lines, which nobody asks for here.
+mkdir loc
+cp oracle/k.tile loc/k.tile
+sed -i '/run:/d' loc/k.tile
+"$TILECC" -S -lineinfo loc/k.tile -o loc/k.ptx
+code 1 loc
+has '^    k.ptx has source lines, of -lineinfo, .* if it is no test it stands elsewhere$'
+sed -i '1i // options: -lineinfo' loc/k.tile
+"$TILECC" -S -lineinfo loc/k.tile -o loc/k.ptx
+code 0 loc
+sed -i 1d loc/k.tile
+code 0 --update loc
+code 0 loc
+
 # What ends the tests ends all that they have started, and leaves no folder.
 mkdir tmp slow
 sed 's|^// run: .*|// run: one x=f32[64]~1 y=f32[64] --sim=fuzz --schedules=1000000|' both/k.tile >slow/k.tile
