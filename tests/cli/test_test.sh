@@ -155,6 +155,56 @@ has 'line 2 has no .// run:.'
 code 3 lines/k.tile:x
 code 3 lines/gone.tile:3
 
+# What is expected and can't be read is not met: a folder, a link that leads nowhere, a pipe.
+mkdir unread
+echo 'kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }' >unread/k.tile
+mkdir unread/k.err
+code 1 unread
+has "^    can't read k.err: it is no regular file"
+code 1 --update unread
+rmdir unread/k.err && mkfifo unread/k.err
+code 1 unread
+has "^    can't read k.err: it is no regular file"
+rm unread/k.err && ln -s nowhere unread/k.ptx
+code 1 unread
+has "^    can't read k.ptx: No such file"
+rm unread/k.ptx && mkfifo unread/y.npy
+echo '// run: k x=f32[64]~1 y=f32[64] y==y.npy' >>unread/k.tile
+code 1 unread
+has "^    can't read y.npy: it is no regular file"
+
+# What is no code is said; behind codes one may say why.
+mkdir codes
+cat >codes/k.tile <<'END'
+kernel k() {
+    fill zz = 1; // expect E0201 for it is not declared
+    fill zy = 1; // expect E201
+    fill zx = 1; // expect e0201
+    fill zw = 1; // expect 0201
+    fill zv = 1; // expect E0201,E0201
+    fill zu = 1; // expect E0201 E02010
+    // expect
+}
+END
+code 1 codes
+for no in E201 e0201 0201 E0201,E0201 E02010 ''; do has ": \`$no\` is no code: // expect E0610"; done
+hasnt 'k.tile:2:'
+[ "$(grep -c 'is no code' out)" = 6 ] || fail "not each is said once: $(cat out)"
+
+# -I FOLDER is meant from where it is typed, of a file's own options from the file's.
+mkdir -p imports/here imports/tests/own
+echo 'const n = 64;' >imports/here/sizes.tile
+echo 'const m = 64;' >imports/tests/own/more.tile
+cat >imports/tests/k.tile <<'END'
+// options: -I own
+// run: x=f32[64]~1 y=f32[64]
+import sizes;
+import more;
+kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[sizes.n]; move x[0] -> t; move t -> y[more.m - 64]; }
+END
+(cd imports && "$TILECC" test -I here tests >../out 2>&1) || fail "-I of a relative folder: $(cat out)"
+code 0 -I "$work/imports/here" imports
+
 # Contents are the same everywhere.
 cat >t/contents.tile <<'END'
 kernel k(x: global T[32], y: global T[32]) { shared t: T[32]; move x[0] -> t via bulk; move t -> y[0] via bulk; }

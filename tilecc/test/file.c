@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,7 +93,8 @@ static bool says(const char *text, const char *word)
 static bool beside(const char *path, const char *ending)
 {
     char *name = printed("%.*s.%s", (int)(strlen(path) - strlen(".tile")), path, ending);
-    bool is = access(name, F_OK) == 0;
+    struct stat st;
+    bool is = lstat(name, &st) == 0; /* a link that leads nowhere is an expectation, too */
     free(name);
     return is;
 }
@@ -177,11 +179,25 @@ static Ran compile(const TestFile *t, const char *kind)
 
 /* ---- files beside it ---- */
 
+/* A pipe or a device may have no end. */
+static bool readable(TestFile *t, const char *path)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0, regular = there && S_ISREG(st.st_mode);
+    if (regular && access(path, R_OK) == 0) return true;
+    fprintf(t->why, "can't read %s: %s\n", path, there && !regular ? "it is no regular file" : strerror(errno));
+    return false;
+}
+
 /* With --update it is written anew, else compared. */
 static void against_file(TestFile *t, const char *path, const char *now, size_t n)
 {
     size_t have;
-    char *expected = slurp(path, &have);
+    char *expected = readable(t, path) ? read_file(path, &have) : NULL;
+    if (!expected) {
+        fprintf(t->why, "%s is not compared\n", path);
+        return;
+    }
     if (have == n && memcmp(expected, now, n) == 0) {
         free(expected);
         return;
@@ -238,6 +254,22 @@ typedef struct Expected {
 } Expected;
 enum { EXPECTED_MAX = 512 };
 
+static bool is_code(const char *word)
+{
+    return strlen(word) == 5 && strchr("EWP", word[0]) && strspn(word + 1, "0123456789") == 4;
+}
+
+/* Behind the codes of a line stands what one likes, but for what is meant as a code. */
+static bool meant_as_code(const char *word)
+{
+    return word[0] && strchr("EeWwPp", word[0]) && isdigit((unsigned char)word[1]);
+}
+
+static void no_code(TestFile *t, unsigned line, const char *word)
+{
+    fprintf(t->why, "%s:%u: `%s` is no code: // expect E0610\n", t->name, line, word);
+}
+
 /* Behind code: of its line. On a line of its own: of the next line that has code. */
 static int find_expected(TestFile *t, Expected *all)
 {
@@ -251,12 +283,14 @@ static int find_expected(TestFile *t, Expected *all)
         if (!own && !blank) pending = (unsigned)n;
         if (!say) continue;
         Words w = split(say, line_end(p));
-        for (int i = 0; i < w.n && n < EXPECTED_MAX; i++) {
-            bool code = strlen(w.v[i]) == 5 && isupper((unsigned char)w.v[i][0]) && strspn(w.v[i] + 1, "0123456789") == 4;
-            if (!code) break;
+        int i = 0;
+        for (; i < w.n && is_code(w.v[i]) && n < EXPECTED_MAX; i++) {
             all[n] = (Expected){.line = line};
             memcpy(all[n++].code, w.v[i], 6);
         }
+        if (i == 0) no_code(t, line, w.n ? w.v[i++] : "");
+        for (; i < w.n; i++)
+            if (meant_as_code(w.v[i])) no_code(t, line, w.v[i]);
         if (!own) pending = (unsigned)n;
     }
     return n;
@@ -413,7 +447,9 @@ static void compare_file(TestFile *t, const RunLine *r, const char *name, const 
     const char *made = kept(t, r, folder, name);
     size_t n;
     if (!made) return;
-    if (access(path, F_OK) == 0) {
+    bool there = access(path, F_OK) == 0;
+    if (there && !readable(t, path)) return;
+    if (there) {
         long at = ftell(t->why);
         test_arrays(t, name, path, made);
         if (t->opt->update && ftell(t->why) != at) fprintf(t->why, "--update leaves %s as it is: remove it, to have it written anew\n", path);

@@ -142,6 +142,17 @@ static void stop(int which)
     stopped = which;
 }
 
+/* Of a process that goes on to another folder: what was typed is meant from here. */
+static void import_from_here(TestOptions *o)
+{
+    const char *here = realpath(".", NULL), **dirs = must_alloc(o->lib.nimport_dirs * sizeof *dirs);
+    for (size_t i = 0; i < o->lib.nimport_dirs; i++) {
+        const char *dir = o->lib.import_dirs[i];
+        dirs[i] = dir[0] == '/' || !here ? dir : printed("%s/%s", here, dir);
+    }
+    o->lib.import_dirs = dirs;
+}
+
 static _Noreturn void child(const TestOptions *opt, const Case *c, const struct sigaction before[ENDINGS])
 {
     leave_signals(before);
@@ -149,7 +160,9 @@ static _Noreturn void child(const TestOptions *opt, const Case *c, const struct 
     const char *slash = strrchr(c->path, '/');
     char *folder = slash ? copy_text(c->path, (size_t)(slash - c->path) + 1) : copy_text(".", 1);
     char *results = joined(c->work, "results"), *why = joined(c->work, "why");
-    TestFile t = {.opt = opt, .name = slash ? slash + 1 : c->path, .text = c->text, .line = c->line, .work = c->work};
+    TestOptions own = *opt;
+    import_from_here(&own);
+    TestFile t = {.opt = &own, .name = slash ? slash + 1 : c->path, .text = c->text, .line = c->line, .work = c->work};
     t.stem = copy_text(t.name, strlen(t.name) - strlen(".tile"));
     t.results = fopen(results, "wb");
     t.why = fopen(why, "w+b");
