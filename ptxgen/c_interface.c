@@ -18,7 +18,7 @@ static const char *const TAKEN[] = {
     "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
     "typedef", "typeid", "typename", "typeof", "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor",
     "xor_eq", "NULL", "EOF", "BUFSIZ", "stdin", "stdout", "stderr", "errno", "assert", "RAND_MAX", "TMP_MAX",
-    "FOPEN_MAX", "FILENAME_MAX", "MB_CUR_MAX", "L_tmpnam", "module", "stream", "err", "args_", "status_",
+    "FOPEN_MAX", "FILENAME_MAX", "MB_CUR_MAX", "L_tmpnam", "va_list", "va_start", "va_arg", "va_end", "va_copy", "module", "stream", "err", "args_", "status_",
 };
 
 /* How names begin that are libtile's or C's own, and macros of its headers, unless a _ ends them. */
@@ -35,15 +35,21 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Types of C end in _t, its newer words begin with _ and a capital, predefined macros stand in two _ on each side. */
-static bool is_reserved(const NameSet *s, const char *name)
+/* Types of C end in _t. */
+static bool is_word(const char *name)
 {
     size_t n = strlen(name);
     for (size_t i = 0; i < sizeof TAKEN / sizeof TAKEN[0]; i++)
         if (strcmp(TAKEN[i], name) == 0) return true;
+    return n > 2 && strcmp(name + n - 2, "_t") == 0;
+}
+
+/* C's newer words begin with _ and a capital, predefined macros stand in two _ on each side. */
+static bool is_reserved(const NameSet *s, const char *name)
+{
+    size_t n = strlen(name);
     for (size_t i = 0; name[n - 1] != '_' && i < sizeof TAKEN_BEFORE / sizeof TAKEN_BEFORE[0]; i++)
         if (begins(name, TAKEN_BEFORE[i])) return true;
-    if (n > 2 && strcmp(name + n - 2, "_t") == 0) return true;
     if (name[0] == '_' && isupper((unsigned char)name[1]) && name[n - 1] != '_') return true;
     if (n > 4 && begins(name, "__") && strcmp(name + n - 2, "__") == 0 && name[n - 3] != '_') return true;
     return begins(name, s->module) && name[strlen(s->module)] == '_' && name[n - 1] != '_';
@@ -51,7 +57,7 @@ static bool is_reserved(const NameSet *s, const char *name)
 
 static bool is_taken(const NameSet *s, const char *name)
 {
-    if (s->module && is_reserved(s, name)) return true;
+    if (is_word(name) || (s->module && is_reserved(s, name))) return true;
     for (uint32_t i = 0; i < s->names.n; i++)
         if (strcmp(s->names.v[i], name) == 0) return true;
     return false;
@@ -459,6 +465,7 @@ static const char *const LX_TEXTS[LX_OP_COUNT] = {
     [LX_LOR] = "a || b",
     [LX_NOT] = "(void)b, !a",
 };
+/* What the text has outside of functions has no _ in it: functions of kernels have. */
 static const char *const LX_NAMES[LX_OP_COUNT] = {
     [LX_ADD] = "add", [LX_SUB] = "sub", [LX_MUL] = "mul", [LX_DIV] = "div", [LX_MOD] = "mod", [LX_CEIL] = "ceil", [LX_MIN] = "min",
     [LX_MAX] = "max", [LX_SHL] = "shl", [LX_SHR] = "shr", [LX_AND] = "and", [LX_OR] = "or",   [LX_XOR] = "xor",   [LX_EQ] = "eq",
@@ -483,7 +490,7 @@ static void print_value(const CKernel *k, Lx x, Text *out)
     } else if (n->op == LX_SYM) {
         text_str(out, k->syms[n->k]);
     } else {
-        text_printf(out, "extent_%s(", LX_NAMES[n->op]);
+        text_printf(out, "extent%s(", LX_NAMES[n->op]);
         print_value(k, n->a, out);
         text_str(out, ", ");
         if (n->b) print_value(k, n->b, out);
@@ -496,7 +503,7 @@ static void print_images(const CInterface *c, Text *out)
 {
     for (size_t i = 0; i < c->nimages; i++) {
         const unsigned char *bytes = c->images[i].data;
-        text_printf(out, "\nstatic const unsigned char image_%zu[] = {", i);
+        text_printf(out, "\nstatic const unsigned char tileimage%zu[] = {", i);
         for (size_t k = 0; k < c->images[i].size; k++) {
             if (k % 32 == 0) text_str(out, "\n    ");
             text_uint(out, bytes[k]);
@@ -507,7 +514,7 @@ static void print_images(const CInterface *c, Text *out)
     text_str(out, "\nstatic const struct {\n    const unsigned char *bytes;\n    size_t size;\n    const char *target;\n    int is_ptx;\n} IMAGES[] = {\n");
     for (size_t i = 0; i < c->nimages; i++) {
         bool elf = c->images[i].size > 4 && memcmp(c->images[i].data, "\177ELF", 4) == 0;
-        text_printf(out, "    {image_%zu, sizeof image_%zu, \"%s\", %d},\n", i, i, c->manifests[i].target, !elf);
+        text_printf(out, "    {tileimage%zu, sizeof tileimage%zu, \"%s\", %d},\n", i, i, c->manifests[i].target, !elf);
     }
     text_str(out, "};\n");
 }
@@ -515,7 +522,7 @@ static void print_images(const CInterface *c, Text *out)
 /* Opening and closing: they are the same for all modules but for names. */
 static const char LOAD[] =
     "\n/* The images for the device's own target first; cubins before PTX. An image that the device refuses leaves the rest to be tried. */\n"
-    "static tile_status load_module(tile_device *device, tile_module **out, tile_error *err)\n"
+    "static tile_status tileload(tile_device *device, tile_module **out, tile_error *err)\n"
     "{\n"
     "    const size_t n = sizeof IMAGES / sizeof IMAGES[0];\n"
     "    const char *arch = tile_device_arch(device);\n"
@@ -560,8 +567,8 @@ static void print_module(const CInterface *c, const CKernel *kernels, Text *out)
     if (c->driver)
         text_str(out, "    char name[32];\n    snprintf(name, sizeof name, device < 0 ? \"cuda\" : \"cuda:%d\", device);\n"
                       "    tile_status status = tile_device_open(name, &module->device, err);\n"
-                      "    if (status == TILE_OK) status = load_module(module->device, &module->module, err);\n");
-    else text_str(out, "    tile_status status = load_module(device, &module->module, err);\n");
+                      "    if (status == TILE_OK) status = tileload(module->device, &module->module, err);\n");
+    else text_str(out, "    tile_status status = tileload(device, &module->module, err);\n");
     text_printf(out, "    for (size_t i = 0; i < %u && status == TILE_OK; i++)\n"
                      "        status = tile_args_new(tile_kernel_find(module->module, KERNELS[i]), &module->args[i], err);\n", n);
     text_printf(out, "    if (status == TILE_OK) *out = module;\n    else %s_close(module);\n    return status;\n}\n", m);
@@ -623,7 +630,7 @@ void c_interface_source(const CInterface *c, Text *out)
             for (int d = 0; d < kernels[i].mf->tensors.v[t].rank; d++)
                 mark_ops(&kernels[i].mf->lx, kernels[i].mf->tensors.v[t].extent[d], used);
     for (int op = 0; op < LX_OP_COUNT; op++)
-        if (used[op]) text_printf(out, "\nstatic int64_t extent_%s(int64_t a, int64_t b)\n{\n    return %s;\n}\n", LX_NAMES[op], LX_TEXTS[op]);
+        if (used[op]) text_printf(out, "\nstatic int64_t extent%s(int64_t a, int64_t b)\n{\n    return %s;\n}\n", LX_NAMES[op], LX_TEXTS[op]);
     print_module(c, kernels, out);
     for (uint32_t i = 0; i < n; i++) {
         const CKernel *k = &kernels[i];

@@ -1,6 +1,7 @@
 /* --emit=c: the program compiled for each target, cubins where there is an assembler, and the text around them from the library. */
 #include "tilecc/cli.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,45 @@ static void list_images(Targets *t)
     for (size_t i = 0; i < t->n; i++) t->images[t->nimages++] = (tilecc_image){t->results[i]->ptx, t->results[i]->ptx_size};
 }
 
+static size_t word_at(const char *p)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
+    return n;
+}
+
+/* Has text this word outside of functions, or anywhere where it has capitals, as constants have? */
+static bool has_outside(const char *text, const char *word, size_t n)
+{
+    bool constant = false;
+    for (size_t i = 0; i < n; i++) constant |= isupper((unsigned char)word[i]) != 0;
+    for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+        end = line + strcspn(line, "\n");
+        if (*line == ' ' && !constant) continue;
+        for (const char *p = line; p < end;) {
+            size_t k = word_at(p);
+            if (k == n && memcmp(p, word, n) == 0) return true;
+            p += k ? k : 1;
+        }
+    }
+    return false;
+}
+
+/* A function or struct of the kernels' text that libtile's, in front of it, has too; from malloc. NULL: there is none. */
+static char *name_of_both(const char *libtile, const char *kernels)
+{
+    for (const char *line = kernels; *line; line += strcspn(line, "\n"), line += *line != 0) {
+        const char *end = line + strcspn(line, "({\n"), *name;
+        if (*line == ' ' || *end == 0 || *end == '\n') continue;
+        end -= *end == '{' && end > line;
+        for (name = end; name > line && word_at(name - 1); name--) {
+        }
+        size_t n = (size_t)(end - name);
+        if (memchr(name, '_', n) && has_outside(libtile, name, n)) return copy_text(name, n); /* what is no name of kernels' has no _ */
+    }
+    return NULL;
+}
+
 /* libtile's text in front of the kernels'; from malloc. */
 static char *with_libtile(const tilecc_result *kernels, size_t *size)
 {
@@ -108,10 +148,12 @@ static int write_pair(const CompileOptions *o, const Targets *t, const char *sou
         code = (int)(h->status != TILECC_OK ? h->status : c->status);
     } else {
         OutFile files[2] = {{source, c->output, c->output_size}, {header, h->output, h->output_size}};
-        char *whole = driver ? with_libtile(c, &files[0].size) : NULL;
+        char *whole = driver ? with_libtile(c, &files[0].size) : NULL, *both = driver ? name_of_both(embedded_find("driver.c")->text, c->output) : NULL;
         if (driver) files[0].data = whole;
-        code = write_compiled(o, t->results[0], files, 2, ".c");
+        if (both) complain("`%s` is a name inside of libtile, too: say with -o another name for the pair of files", both);
+        code = both ? EXIT_USAGE : write_compiled(o, t->results[0], files, 2, ".c");
         free(whole);
+        free(both);
     }
     tilecc_free(h);
     tilecc_free(c);

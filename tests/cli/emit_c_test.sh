@@ -95,7 +95,7 @@ mkdir none
 # shellcheck disable=SC2016
 CUDA_HOME=/nonexistent TILECC_NVJITLINK=/nonexistent TILECC_PTXAS=/nonexistent expect 0 'PTX alone' -v --emit=c -MD good.tile -o none/good
 contains none/good.d '^none/good\.c: good\.tile'
-[ "$(grep -c 'sizeof image' none/good.c)" = 1 ] || fail "an image without an assembler: $(grep 'sizeof image' none/good.c)"
+[ "$(grep -c 'sizeof tileimage' none/good.c)" = 1 ] || fail "an image without an assembler: $(grep 'sizeof tileimage' none/good.c)"
 rm -r none 2-good.files.*
 
 # Names that C, its headers, libtile or the text itself take.
@@ -114,6 +114,32 @@ compiles names
 expect 0 '' -Wno-performance --emit=c-driver names.tile
 cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only names.c >log 2>&1 || fail "names in front of the driver: $(head -5 log)"
 rm names.*
+
+# Kernels and files may be called what the text is called inside; in front of libtile that is refused where it is so.
+for pair in load:module extent:add size:t va:list static:assert; do
+    file=${pair%:*}
+    printf 'kernel %s(x: global f32[2 * N + 1], y: global f32[N]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }\n' "${pair#*:}" >"$file.tile"
+    expect 0 '' -Wno-performance --emit=c "$file.tile" -arch sm_90a
+    compiles "$file"
+    expect 0 '' -Wno-performance --emit=c-driver "$file.tile" -arch sm_90a
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$file.c" >log 2>&1 || fail "$file in front of the driver: $(head -5 log)"
+    rm "$file".*
+done
+for file in cuda map run counters mem FORM; do
+    for kernel in check copy COUNT; do
+        printf 'kernel %s(x: global f32[N], y: global f32[N]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }\n' $kernel >c.tile
+        "$TILECC" -Wno-performance --emit=c-driver c.tile -arch sm_90a -o "$file" >out 2>err && {
+            cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$file.c" >log 2>&1 || fail "$file.c, kernel $kernel, in front of the driver: $(head -5 log)"
+            continue
+        }
+        grep -q "\`${file}_.*\` is a name inside of libtile" err || fail "$file, kernel $kernel: $(cat err)"
+        refused="${refused-} ${file}_$kernel"
+    done
+done
+case $refused in *map_check*run_check*) ;; *) fail "refused are $refused" ;; esac
+case $refused in *run_copy*) fail 'run_copy is refused' ;; esac
+rm -f c.tile cuda.* map.* run.* counters.* mem.* FORM.*
+expect 2 "or of C's" --emit=c-driver good.tile -o pthread
 
 # What can't be.
 expect 2 "sm_90a,sm_100a" -S good.tile -arch sm_90a,sm_100a
