@@ -63,6 +63,7 @@ TuneFile *tune_read(Compilation *c, const Source *text, bool pin)
     TuneFile *f = arena_new(c->arena, TuneFile);
     const char *end = text->text + text->len, *p = text->text;
     bool wrong = false;
+    if (text->len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3; /* byte order mark, as in programs */
     while (p < end && !wrong) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         if (!stop) stop = end;

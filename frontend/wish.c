@@ -77,6 +77,10 @@ static void read_l2(WishText *t, Wish *w)
 static void read_value(WishText *t, Wish *w, const char *word, Span at)
 {
     const char *equals = strchr(word, '=');
+    if (word[0] == '#') {
+        wish_wrong(t, at, "a comment has a line of its own");
+        return;
+    }
     if (!equals || equals == word || !equals[1]) {
         wish_wrong(t, at, "`%s` says nothing of a schedule: NAME=VALUE, alternative N, by WAY, stages N, hints on or off, l2 N, or default", word);
         return;
@@ -88,7 +92,16 @@ static void read_value(WishText *t, Wish *w, const char *word, Span at)
         return;
     }
     WishValue v = {arena_strdup(t->c->arena, word, (size_t)(equals - word)), equals + 1};
+    for (uint32_t i = 0; i < w->values.n; i++)
+        if (strcmp(w->values.v[i].name, v.name) == 0) wish_wrong(t, at, "`%s` stands there twice", v.name);
     vec_push(t->c->arena, &w->values, v);
+}
+
+/* What the word, which another one follows, has said already. */
+static bool said(const Wish *w, const char *word)
+{
+    return (strcmp(word, "by") == 0 && w->deal != DEAL_ANY) || (strcmp(word, "hints") == 0 && w->hints != HINTS_OPEN) || (strcmp(word, "l2") == 0 && w->l2) ||
+           (strcmp(word, "stages") == 0 && w->stages) || (strcmp(word, "alternative") == 0 && w->alternative);
 }
 
 const Wish *wish_read(WishText *t)
@@ -101,7 +114,8 @@ const Wish *wish_read(WishText *t)
     for (; !t->wrong && t->p < t->end; any = true, wish_skip(t)) {
         Span at;
         const char *word = wish_word(t, &at);
-        if (strcmp(word, "by") == 0) read_deal(t, w);
+        if (said(w, word)) wish_wrong(t, at, "`%s` stands there twice", word);
+        else if (strcmp(word, "by") == 0) read_deal(t, w);
         else if (strcmp(word, "hints") == 0) read_hints(t, w);
         else if (strcmp(word, "l2") == 0) read_l2(t, w);
         else if (strcmp(word, "stages") == 0) {

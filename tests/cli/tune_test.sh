@@ -46,6 +46,19 @@ contains copy.tune '^# by hand$'
 contains copy.tune '^copy on "NVIDIA H200" from 0: BM=8$'
 [ "$(grep simulator copy.tune)" = "$(grep simulator first)" ] || fail "another choice: $(cat first copy.tune)"
 
+# A line is known however it is spaced; what would leave the program without a schedule that can be made is not written.
+printf '\357\273\277copy   on\t"simulator"from 0:BM=8\n  copy on  "simulator"  from  9 : BM=16\n' >copy.tune
+expect 0 "$quietly" tune copy.tile:copy M=16..256 N=128 -Wno-performance --plot=off
+grep '^copy on "simulator"' first >wanted
+same wanted copy.tune
+{ for i in 1 2 3 4 5 6; do echo "copy on \"gpu$i\" from 0: BM=64 stages $i"; done; } >copy.tune
+cp copy.tune full
+expect 1 'more than 8' tune copy.tile:copy M=16..256 N=128 -Wno-performance --plot=off
+contains err "with what was found, the program can't be compiled: 'copy.tune' stays as it is, and would be"
+contains err '^copy on "simulator" from 0: '
+cmp copy.tune full || fail "written: $(cat copy.tune)"
+rm wanted full
+
 # What can't be worked out, and where nothing can be read again.
 rm -f copy.tune copy.svg
 deep=$(printf '%5000s' '' | tr ' ' '(')
@@ -167,6 +180,13 @@ refused 'the name of a GPU is due, in quotes' 'copy on H200 from 0: BM=8\n'
 refused '.f33. is neither a 64-bit number nor an element type' 'copy on "H200" from 0: BM=f33\n'
 refused 'the schedule is missing' 'copy on "H200" from 0:\n'
 refused 'at most 64 stages' 'copy on "H200" from 0: stages 65\n'
+refused '.BM. stands there twice' 'copy on "H200" from 0: BM=8 BM=16\n'
+refused '.by. stands there twice' 'copy on "H200" from 0: by launch by ticket\n'
+refused '.stages. stands there twice' 'copy on "H200" from 0: stages 3 stages 4\n'
+refused '.hints. stands there twice' 'copy on "H200" from 0: hints on hints off\n'
+refused '.l2. stands there twice' 'copy on "H200" from 0: l2 64 l2 128\n'
+refused '.alternative. stands there twice' 'copy on "H200" from 0: alternative 1 alternative 2\n'
+refused 'a comment has a line of its own' 'copy on "H200" from 0: BM=8 # good\n'
 refused '.hints maybe. does not exist' 'copy on "H200" from 0: hints maybe\n'
 refused '.l2 32. does not exist: 64, 128 or 256' 'copy on "H200" from 0: l2 32\n'
 refused '.x. where a number of at least 0 is due' 'copy on "H200" from x: BM=8\n'

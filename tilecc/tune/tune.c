@@ -1,6 +1,7 @@
 /* tilecc tune: measure, show, and write what was found. */
 #include "tilecc/tune/tune.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static char *plot_beside(const char *tune)
 }
 
 /* The program with what was found: whether it can be read, and be made. */
-static int try_file(const Tune *t, const char *path)
+static int try_file(const Tune *t, const char *path, bool silent_if_good)
 {
     tilecc_options o = t->opt->lib;
     o.emit = TILECC_EMIT_PTX;
@@ -113,8 +114,25 @@ static int try_file(const Tune *t, const char *path)
     o.no_performance_warnings = 1;
     o.tune = path;
     tilecc_result *r = program_make(&t->program, &o);
-    int code = say_result(r, o.error_format == TILECC_JSON);
+    int code = silent_if_good && r && r->status == TILECC_OK ? EXIT_OK : say_result(r, o.error_format == TILECC_JSON);
     tilecc_free(r);
+    return code;
+}
+
+/* Before it takes the place of an old one. Its warnings have been said of that. */
+static int try_text(const Tune *t, const char *text, const char *path)
+{
+    FILE *f = tmpfile();
+    if (!f || fputs(text, f) < 0 || fflush(f) != 0) {
+        complain("can't write what was found to a temporary file: %s", strerror(errno));
+        if (f) fclose(f);
+        return EXIT_ENVIRONMENT;
+    }
+    char *name = printed("/dev/fd/%d", fileno(f));
+    int code = try_file(t, name, true);
+    if (code != EXIT_OK) complain("with what was found, the program can't be compiled: '%s' stays as it is, and would be\n%s", path, text);
+    free(name);
+    fclose(f);
     return code;
 }
 
@@ -126,13 +144,14 @@ static int write_found(const Tune *t, const Choices *c, const char *tune, const 
     char *old = NULL, *drawing = NULL;
     size_t size = 0;
     if (access(tune, F_OK) == 0) {
-        int code = try_file(t, tune); /* what can't be read is not written over */
+        int code = try_file(t, tune, false); /* what can't be read is not written over */
         if (code != EXIT_OK) return code;
         old = read_file(tune, &size);
         if (!old) return EXIT_ENVIRONMENT;
     }
     bool wins = tune_wins(t->v, t->scatter, t->sizes.npoints, c), any = wins || old;
     char *text = tune_file(old, t->program.kernel, tile_device_gpu(t->device), t->v, wins ? c : &NO_CHOICES);
+    int code = any ? try_text(t, text, tune) : EXIT_OK;
     OutFile files[2];
     size_t n = 0;
     if (any) files[n++] = (OutFile){tune, text, strlen(text)};
@@ -140,14 +159,14 @@ static int write_found(const Tune *t, const Choices *c, const char *tune, const 
         drawing = tune_plot(t, c);
         files[n++] = (OutFile){plot, drawing, strlen(drawing)};
     }
-    bool ok = n == 0 || write_files(files, n);
+    if (code == EXIT_OK && n && !write_files(files, n)) code = EXIT_ENVIRONMENT;
     free(old);
     free(text);
     free(drawing);
-    if (!ok) return EXIT_ENVIRONMENT;
+    if (code != EXIT_OK) return code;
     if (!wins) printf("\nnothing gains more than times scatter: no lines for %s on %s\n", t->program.kernel, tile_device_gpu(t->device));
     if (n) printf("\n%s%s%s\n", any ? tune : plot, n == 2 ? ", " : "", n == 2 ? plot : "");
-    return !finish_stdout() ? EXIT_ENVIRONMENT : any ? try_file(t, tune) : EXIT_OK;
+    return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 
 static int show_and_write(Tune *t, const char *tune, const char *plot)
