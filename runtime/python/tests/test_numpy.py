@@ -96,6 +96,27 @@ def test_errors():
         all_tests.raises(TypeError, words, f)
 
 
+def test_makers_of_what_is_read_only():
+    k, x = of("f32"), np.ones((20, 48), "f4")
+    kept, held = x.copy(), bytes(4 * 20 * 48)
+    kept.flags.writeable = False
+    for maker in (lambda shape, dtype: kept, lambda shape, dtype: np.frombuffer(held, dtype).reshape(shape)):
+        all_tests.raises(TypeError, "argument 'dst' is written, and this array is read-only", lambda: k.copy(2 * x, dst=maker))
+    assert np.array_equal(kept, x) and held == bytes(4 * 20 * 48)
+
+
+def test_repeats():
+    k, x = of("f32"), np.ones((20, 48), "f4")
+    for n in (0, -1, 1000000, 2**40):
+        all_tests.raises(ValueError, f"copy: repeats is a number from 1 to 999999, not {n}", lambda: k.copy.time(x, x.copy(), repeats=n))
+    for n in (1.5, "3", None):
+        all_tests.raises(TypeError, "integer", lambda: k.copy.time(x, x.copy(), repeats=n))
+
+
+def test_zero_in_a_define():
+    all_tests.raises(ValueError, "copy.BM='8\\x00': a character of value 0", lambda: tilecc.loads(COPY, **{"copy.BM": "8\0"}))
+
+
 def test_numbers_of_numpy():
     k = tilecc.loads("kernel k(n: s32, y: global s32[4]) { shared t: s32[4]; fill t = 1; if n == 3 { move t -> y[0]; } }")
     y = np.zeros(4, "i4")

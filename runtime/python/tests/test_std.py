@@ -270,9 +270,33 @@ def test_as_numpy():
     equal(np.concatenate(parts), flat)
 
 
+class Own(np.ndarray):
+    """What a user derives."""
+
+
+def test_derived():
+    x = some((20, 64))
+    own = x.view(Own)
+    assert np.array_equal(std.copy(own), x) and np.array_equal(std.transpose(own), x.T) and np.array_equal(std.concat([own, x]), np.concatenate([x, x]))
+    assert np.array_equal(std.fill(own.copy(), 3), np.full_like(x, 3))
+
+
+def test_fill_ends():
+    for t in (np.uint8, np.int16, np.uint32, np.int64, np.uint64):
+        low, high = np.iinfo(t).min, np.iinfo(t).max
+        for value in (low, high):
+            for out in (np.ones(5, t), np.ones((4, 64), t), np.ones((4, 9), t)[:, ::2]):
+                assert (std.fill(out, value) == value).all(), (t, value)
+        for value in (low - 1, high + 1):
+            all_tests.raises(ValueError, f"{low} to {high}, not {value}", lambda: std.fill(np.ones(5, t), value))
+
+
 def test_errors():
     x = some((20, 63))
     for kind, words, f in (
+        (TypeError, "std.copy(x=[1, 2]): argument 'x': a list is no array", lambda: std.copy([1, 2])),
+        (TypeError, "out=5): argument 'out': a int is no array", lambda: std.copy(x, out=5)),
+        (TypeError, "argument 'xs': a int is no array", lambda: std.concat([x, 3])),
         (tilecc.LaunchError, "does not hold: L >= ceil(R, P)", lambda: std.pages_gather(x[None], np.zeros(3, np.int32), 100)),
         (ValueError, "no permutation", lambda: std.permute(x, (0, 0))),
         (ValueError, "no dimension 2 of 2", lambda: std.concat([x], 2)),
@@ -306,7 +330,7 @@ def test_errors():
         (ValueError, "do not go with", lambda: std.merge_qkv(*(some((1, h, 4, 8)) for h in (2, 1, 2)))),
         (ValueError, "at most 64 rows", lambda: std.unpermute(some((3, 64)), np.zeros((2, 65), np.int32))),
         (TypeError, "bool is no number type", lambda: std.convert(x, bool)),
-        (AttributeError, "std.gather(table=float32[20, 63], idx=[0, 1]): 'list' object", lambda: std.gather(x, [0, 1])),
+        (TypeError, "std.gather(table=float32[20, 63], idx=[0, 1]): argument 'idx': a list is no array", lambda: std.gather(x, [0, 1])),
         (ValueError, "std.deinterleave(x=float32[20, 63], k=0): 0 planes; 1 to 8", lambda: std.deinterleave(x, 0)),
         (ValueError, "9 planes; 1 to 8", lambda: std.interleave(some((9, 3, 4)))),
         (ValueError, "stride (9, 9) is above 8", lambda: std.im2col(some((1, 20, 20, 8)), 3, 9)),

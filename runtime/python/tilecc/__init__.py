@@ -13,13 +13,13 @@ says, comes as an exception with the text that `tilecc` prints.
 
 import ctypes
 import itertools
+import operator
 import os
 import re
 import struct
 import sys
 import threading
 from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
-from operator import itemgetter
 
 from . import _extents as extents
 from . import _native as native
@@ -334,7 +334,8 @@ class _Bound:
         self.results.append(a)
         self.made.append((p.name, (maker, tuple(shape), getattr(a, "dtype", None), getattr(a, "device", None))))
         self.keep[p.name] = made
-        made.readonly = False  # nobody has seen it yet
+        if package(made.keep) == "jax":
+            made.readonly = False  # as all of JAX are; nobody has seen it yet
         self._bind_array(p, made)
 
     def _extent(self, p, text):
@@ -415,7 +416,7 @@ class _Ready:
         names = [p.name for p in bound.parameters]
         self.order = None if order == names else [order.index(name) for name in names]
         self.makers = [(order.index(n), _remember.Maker(torch, make, shape, {"dtype": t, "device": d})) for n, (make, shape, t, d) in bound.made]
-        self.result = itemgetter(*[i for i, _ in self.makers]) if self.makers else None
+        self.result = operator.itemgetter(*[i for i, _ in self.makers]) if self.makers else None
         self.pack, self.at = struct.Struct(f"{len(names)}q").pack_into, (c_int64 * len(names))()
         self.how = self.args.value, ctypes.addressof(self.at), len(names), ctypes.addressof(self.error)
         self.entry = native.launch_at_address
@@ -594,6 +595,9 @@ class Kernel:
 
     def time(self, /, *arguments, repeats=20, **keywords):
         """Milliseconds that a launch takes on the GPU, the mean of `repeats` in a row."""
+        repeats = operator.index(repeats)
+        if not 1 <= repeats <= 999999:
+            raise ValueError(f"{self.name}: repeats is a number from 1 to 999999, not {repeats}")
         with _Bound(self, arguments, keywords) as b:
             ms = c_double()
             stream = _stream(b.where, b.keep.values())[0] if b.where[0] == CUDA else 0
@@ -614,6 +618,9 @@ class Module:
     """A .tile source with its compile-time parameters; kernels are attributes, and items by their names. It is compiled for a device at the first call there."""
 
     def __init__(self, path, text, defines, simulator):
+        for name, value in defines.items():
+            if "\0" in f"{name}={value}":
+                raise ValueError(f"{name}={value!r}: a character of value 0")
         self._path, self._text, self._defines, self._simulator = path, text, defines, simulator
         self._compiled, self._own_lock, self._names = {}, threading.Lock(), {}
         self._operators, self._ready = {}, _remember.Calls(_READY_MOST, False)

@@ -27,7 +27,8 @@ def package(x):
     torch, x = sys.modules.get("torch"), x[0] if type(x) is tuple else x
     if torch is not None and isinstance(x, torch.Tensor):
         return "torch"
-    name = type(x).__module__.partition(".")[0]
+    kind = next((k for k in type(x).__mro__ if k.__name__ == "ndarray"), type(x))  # a user's class is of the package that it is derived from
+    name = kind.__module__.partition(".")[0]
     return "jax" if name == "jaxlib" else name
 
 

@@ -5,7 +5,7 @@ import inspect
 import sys
 
 from . import Error, _row_major
-from ._arrays import array
+from ._arrays import array, is_array
 from ._remember import remembered, state
 from ._torch import constant, define, find, operators
 
@@ -24,7 +24,11 @@ def public(f):
             y = NotImplemented if again is None else again(name, arguments, keywords, None)
             return remembered(torch, f, arguments, keywords) if y is NotImplemented else y
         except (Error, TypeError, ValueError, AttributeError, ArithmeticError) as e:
-            _begin_with_call(e, name, {**dict(zip(names, arguments)), **keywords})
+            given = {**dict(zip(names, arguments)), **keywords}
+            wrong = _no_array(e, given)
+            _begin_with_call(wrong or e, name, given)
+            if wrong:
+                raise wrong from None
             raise
 
     traced = _operator(f, call)
@@ -43,6 +47,15 @@ def _shown(x):
             return text
         return text if strides is None or tuple(strides) == _row_major(x.shape) else f"{text} with strides {list(strides)}"
     return f"[{', '.join(map(_shown, x))}]" if isinstance(x, list) else repr(x)
+
+
+def _no_array(e, given):
+    """A TypeError where e says that an argument, or one of a list, has not what all arrays have; else None."""
+    for n, x in given.items():
+        for y in (x, *x) if isinstance(x, (list, tuple)) else (x,):
+            if isinstance(e, AttributeError) and getattr(e, "obj", e) is y and not is_array(y):
+                return TypeError(f"argument '{n}': a {type(y).__name__} is no array of PyTorch, NumPy or CuPy")
+    return None
 
 
 def _begin_with_call(e, name, given):

@@ -99,7 +99,11 @@ def _pattern(x, value):
     if letters is None:
         if value % 1:
             raise ValueError(f"elements of {array(x).dtype} are filled with whole numbers")
-        return x, int(value)
+        value, t, n = int(value), array(x).dtype, 8 * size_of(x)
+        low = -(1 << n - 1) if t[0] == "s" else 0
+        if t[0] in "us" and not low <= value < low + (1 << n):
+            raise ValueError(f"elements of {t} are {low} to {low + (1 << n) - 1}, not {value}")
+        return (bits(x), value - (1 << n)) if value >= 1 << 63 else (x, value)
     try:
         (pattern,) = struct.unpack(letters[1], struct.pack(letters[0], value))
     except (OverflowError, struct.error) as e:
