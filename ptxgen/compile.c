@@ -430,7 +430,7 @@ static const char *bad_option(Job *j, const tilecc_options *o)
                             near ? "`?" : ": see --list-targets");
     }
     if ((unsigned)o->emit > TILECC_EMIT_DEFINES || (unsigned)o->error_format > TILECC_JSON ||
-        (unsigned)o->assembler > TILECC_ASM_PTXAS)
+        (unsigned)o->assembler > TILECC_ASM_PTXAS || o->hints < -1 || o->hints > 1)
         return "an option has a value that tilecc.h does not list";
     if (o->ptx_version && o->ptx_version < 80)
         return arena_printf(&j->arena, "PTX version %u.%u: the instructions need at least 8.0", o->ptx_version / 10,

@@ -43,27 +43,28 @@ static bool read_limit(Cache *c)
     return true;
 }
 
-/* false: there is no such place. */
-static bool find_path(Cache *c)
+/* Bytes of the path, which has not all of them where they are too many; below 1: there is no such place. */
+static int find_path(Cache *c)
 {
     const char *own = getenv("TILECC_CACHE_DIR"), *all = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int n = -1;
     if (own && *own) n = snprintf(c->path, sizeof c->path, "%s", own);
     else if (all && *all == '/') n = snprintf(c->path, sizeof c->path, "%s/tilecc", all);
     else if (home && *home == '/') n = snprintf(c->path, sizeof c->path, "%s/.cache/tilecc", home);
-    return n > 0 && n < (int)sizeof c->path;
+    return n;
 }
 
-/* The folder and the one that it lies in, as XDG's rules want them. */
-static void make_folder(char *path)
+/* The folder and the one that it lies in, as XDG's rules want them. false: errno says why not; another one may have made it. */
+static bool make_folder(char *path)
 {
-    if (mkdir(path, 0700) == 0 || errno != ENOENT) return;
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) return true;
+    if (errno != ENOENT) return false;
     char *slash = strrchr(path, '/');
-    if (!slash || slash == path) return;
+    if (!slash || slash == path) return false;
     *slash = 0;
-    mkdir(path, 0700);
+    bool there = mkdir(path, 0700) == 0 || errno == EEXIST;
     *slash = '/';
-    mkdir(path, 0700);
+    return there && (mkdir(path, 0700) == 0 || errno == EEXIST);
 }
 
 void cache_open(Cache *c, bool compiles)
@@ -77,17 +78,16 @@ void cache_open(Cache *c, bool compiles)
         if (compiles) return;
     }
     if (!read_limit(c)) return;
-    if (!find_path(c)) {
+    int n = find_path(c);
+    if (n < 1 || n >= (int)sizeof c->path) {
         c->path[0] = 0;
-        no_cache(c, "there is no place for it: neither TILECC_CACHE_DIR nor XDG_CACHE_HOME nor HOME names one");
+        if (n > 0) no_cache(c, "the name of its folder is too long");
+        else no_cache(c, "there is no place for it: neither TILECC_CACHE_DIR nor XDG_CACHE_HOME nor HOME names one");
         return;
     }
     const int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     c->folder = open(c->path, how);
-    if (c->folder < 0 && errno == ENOENT && compiles) {
-        make_folder(c->path);
-        c->folder = open(c->path, how);
-    }
+    if (c->folder < 0 && errno == ENOENT && compiles && make_folder(c->path)) c->folder = open(c->path, how);
     struct stat st;
     if (c->folder < 0) no_cache(c, "the folder can't be opened: %s", strerror(errno));
     else if (fstat(c->folder, &st) != 0) no_cache(c, "the folder can't be looked at");

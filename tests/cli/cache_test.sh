@@ -177,6 +177,14 @@ HOME=$work/home cached "home/.cache/tilecc: PTX kept"
 HOME=$work/home XDG_CACHE_HOME=$work/xdg cached "/xdg/tilecc: PTX kept"
 HOME=$work/home XDG_CACHE_HOME=xdg cached "home/.cache/tilecc: PTX taken"
 HOME='' cached 'there is no place for it'
+long=$(printf '%5000s' '' | tr ' ' a)
+TILECC_CACHE_DIR=/$long cached 'the name of its folder is too long'
+TILECC_CACHE_DIR=/$long expect 3 'the name of its folder is too long' cache --stats
+if [ "$(id -u)" != 0 ]; then
+    mkdir -m 555 closed
+    HOME=$work/closed cached "the folder can't be opened: Permission denied"
+    rmdir closed
+fi
 export TILECC_CACHE_DIR="$work/c"
 touch c
 cached "cache: $work/c: the folder can't be opened: Not a directory"

@@ -205,6 +205,15 @@ END
 (cd imports && "$TILECC" test -I here tests >../out 2>&1) || fail "-I of a relative folder: $(cat out)"
 code 0 -I "$work/imports/here" imports
 
+# A file may be called as options are.
+mkdir minus
+cat >minus/-x.tile <<'END'
+// run: k x=f32[64]~1 y=f32[64]
+kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; let a = 1; } // expect W0001
+END
+code 0 minus
+has '^ok     minus/-x.tile: expect, run, line 1$'
+
 # Contents are the same everywhere.
 cat >t/contents.tile <<'END'
 kernel k(x: global T[32], y: global T[32]) { shared t: T[32]; move x[0] -> t via bulk; move t -> y[0] via bulk; }

@@ -296,6 +296,7 @@ expect 2 "'M=0': a size is 1 or more" tune copy.tile:copy M=0 -Wno-performance
 for size in N 64x 64..x 64.. ..64 64...128 +64 '64 ' 64..0x 1__6 99999999999999999999 1..99999999999999999999; do
     expect 2 'a size is a number, a range' tune copy.tile:copy "M=$size" -Wno-performance
 done
+for size in 1..99999999999999 99999999999999 1..1099511627777; do expect 2 "'M=$size' is too large: at most 2\^40" tune copy.tile:copy "M=$size" -Wno-performance; done
 expect 2 '.most needs bytes' tune copy.tile:copy --most=64X
 expect 2 ".most needs bytes, such as 64K or 256M, not 'x'" tune copy.tile:copy --most=64K --most=x
 expect 2 'compiled already' tune x.ptx -o found

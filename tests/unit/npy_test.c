@@ -78,6 +78,8 @@ static void hostile_headers(void **state)
         {"{'descr': '<f4', 'fortran_order': False}", 8, "without descr"},
         {"{'descr': '<f4', 'x': False}", 8, "unknown key"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", 8, "holds records"},
+        {"{'descr': '<U4', 'fortran_order': False, 'shape': (2,)}", 32, "has the dtype '<U4', which is no number"},
+        {"{'descr': '|S4', 'fortran_order': False, 'shape': (2,)}", 8, "has the dtype '|S4', which is no number"},
         {"{'descr': 'O', 'fortran_order': False, 'shape': (2,)}", 8, "which is no number"},
         {"{'descr': '<f99999', 'fortran_order': False, 'shape': (2,)}", 8, "which is no number"},
         {"{'descr': '<f4", 8, "whose descr is no dtype"},

@@ -73,6 +73,16 @@ static void options_without_a_size_are_refused(void **state)
     tilecc_free(r);
 }
 
+static void values_that_are_not_listed_are_refused(void **state)
+{
+    (void)state;
+    for (int hints = -2; hints <= 2; hints++) {
+        tilecc_result *r = compiled(&(tilecc_options){.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_PTX, .hints = hints});
+        assert_int_equal(r->status, hints < -1 || hints > 1 ? TILECC_ERROR_USAGE : TILECC_OK);
+        tilecc_free(r);
+    }
+}
+
 static void nothing_is_written_beyond_shorter_facts(void **state)
 {
     (void)state;
@@ -93,6 +103,7 @@ int main(void)
         cmocka_unit_test(shorter_options_end_in_zeros),
         cmocka_unit_test(longer_options_are_cut),
         cmocka_unit_test(options_without_a_size_are_refused),
+        cmocka_unit_test(values_that_are_not_listed_are_refused),
         cmocka_unit_test(nothing_is_written_beyond_shorter_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

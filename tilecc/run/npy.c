@@ -129,6 +129,7 @@ static size_t item_size(const char *descr)
     const char *p = descr;
     size_t n = 0;
     if (*p == '<' || *p == '|' || *p == '=') p++;
+    if (*p == 'U' || *p == 'S') return 0; /* texts */
     if (*p) p++;
     if (!*p || strlen(p) > 4) return 0;
     for (; *p; p++) {

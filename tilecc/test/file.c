@@ -173,6 +173,7 @@ static Ran compile(const TestFile *t, const char *kind)
 {
     Words w = command(t);
     add(&w, kind);
+    add(&w, "--"); /* the file may be called -x.tile */
     add(&w, t->name);
     return tilecc(t, &w);
 }
@@ -394,6 +395,7 @@ static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, c
     if (t->opt->device) add(&w, printed("--device=%s", t->opt->device));
     add(&w, printed("--save=%s", folder));
     add_all(&w, &r->options);
+    add(&w, "--");
     add(&w, printed("%s%s%s", t->name, kernel ? ":" : "", kernel ? kernel : ""));
     add_all(&w, &r->args);
     mkdir(folder, 0777);

@@ -190,7 +190,7 @@ static bool find_sizes(TuneSizes *s, const tile_kernel *k)
     return room;
 }
 
-typedef enum Reading { NO_RANGE, TOO_LOW /* a number to begin with, but no size */, IN_RANGE } Reading;
+typedef enum Reading { NO_RANGE, TOO_LOW /* a number to begin with, but no size */, TOO_LARGE, IN_RANGE } Reading;
 
 /* "4096" or "64..65536". */
 static Reading read_range(const char *text, TuneSize *z)
@@ -200,7 +200,7 @@ static Reading read_range(const char *text, TuneSize *z)
     if (z->lo < !z->scalar) return TOO_LOW;
     z->hi = z->lo;
     if (dots && !read_integer(dots + 2, strlen(dots + 2), &z->hi)) return NO_RANGE;
-    return z->hi >= z->lo && z->hi <= INT64_C(1) << 40 ? IN_RANGE : NO_RANGE;
+    return z->hi < z->lo ? NO_RANGE : z->hi > INT64_C(1) << 40 ? TOO_LARGE : IN_RANGE;
 }
 
 /* "ceil(H, 32)", of sizes that the kernel's signature names before this one. */
@@ -300,6 +300,10 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
         Reading range = size < s->n ? read_range(equals + 1, &s->v[size]) : NO_RANGE;
         if (range == TOO_LOW) {
             complain("'%s': %s", text, s->v[size].scalar ? "a scalar is 0 or more here" : "a size is 1 or more");
+            return EXIT_USAGE;
+        }
+        if (range == TOO_LARGE) {
+            complain("'%s' is too large: at most 2^40", text);
             return EXIT_USAGE;
         }
         if (range == IN_RANGE || (size < s->n && read_expression(equals + 1, s, size))) {
