@@ -102,7 +102,8 @@ static bool has_outside(const char *text, const char *word, size_t n)
         if (*line == ' ' && !constant) continue;
         for (const char *p = line; p < end;) {
             size_t k = word_at(p);
-            if (k == n && memcmp(p, word, n) == 0) return true;
+            bool begins = k && p[k - 1] == '_' && strncmp(p + k, "##", 2) == 0; /* what a macro makes of it */
+            if ((k == n || (begins && k < n)) && memcmp(p, word, k) == 0) return true;
             p += k ? k : 1;
         }
     }
