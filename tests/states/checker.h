@@ -34,6 +34,8 @@ typedef struct Node { /* a state at the beginning of a round */
     Num *cells;
     uint32_t ncells, natoms; /* atoms are 1 .. natoms */
     Facts facts;
+    uint64_t *sets;
+    uint32_t words; /* of a set */
     uint32_t from, same; /* the node that it comes from, and the one before with that signature, + 1 */
     uint32_t of;         /* of one that is a guess: the node before by which, + 1 */
     bool overtaken;      /* it is an example of a later one */
@@ -178,6 +180,7 @@ bool states_split(Checker *c, State *s, uint32_t atom, int64_t by, int64_t rest)
 void states_tidy(Checker *c, State *s);                 /* forgets what nobody asks any more, and numbers the rest anew */
 void states_write(Checker *c, State *s, Sig *to);       /* states in which the same happens have the same signature, and numbers in the same places */
 
+bool set_knows(const Checker *c, uint32_t set);         /* what is in it somebody knows, or will: who knows more may do what others may */
 static inline uint64_t *set_of(const Checker *c, const State *s, uint32_t agent, uint32_t kind)
 {
     return s->sets + (size_t)(c->place[agent].sets + kind) * s->words;
@@ -264,9 +267,9 @@ void step_core(Checker *c, const IrOp *op);
 
 /* ---- cover.c ---- */
 
-bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms, uint32_t node); /* with other numbers in the place of its atoms */
+bool example_of(Checker *c, const Node *x, uint32_t node); /* with other numbers in the place of its atoms */
 void overtake(Checker *c, uint32_t node); /* those of before that are examples of it need not be asked any more */
-bool covered(Checker *c, const Sig *sig, uint32_t name); /* c->st is an example of one of before */
+bool covered(Checker *c, const Node *x, uint32_t name); /* c->st is an example of one of before */
 bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t *by); /* c->st, made one of which it is an example, and what follows in a like way */
 
 /* ---- trace.c ---- */

@@ -57,19 +57,27 @@ static bool find_numbers(Checker *c, Match *m, uint32_t natoms_here)
     }
 }
 
-bool example_of(Checker *c, const Sig *sig, const Facts *facts, uint32_t natoms, uint32_t node)
+/* Who is known there to know something knows it here. */
+static bool knows_more(const Checker *c, const Node *here, const Node *there)
 {
-    State *s = c->st;
+    for (uint32_t i = 0; i < c->nsets * here->words; i++)
+        if (there->sets[i] & ~here->sets[i]) return false; /* those that must be the same are so in states of one signature */
+    return true;
+}
+
+bool example_of(Checker *c, const Node *here, uint32_t node)
+{
     const Node *there = &c->nodes.v[node];
-    if (sig->cells.n != there->ncells) return false;
+    if (here->ncells != there->ncells || here->words != there->words) return false;
     for (uint32_t i = 0; i < there->ncells; i++)
-        if (sig->cells.v[i] != there->cells[i] && num_data(&c->n, there->cells[i])->n == 0) return false;
-    Match m = {.there = there, .here = sig->cells.v, .to = arena_array(&s->arena, Num, there->natoms + 1)};
-    if (!find_numbers(c, &m, natoms)) return false;
+        if (here->cells[i] != there->cells[i] && num_data(&c->n, there->cells[i])->n == 0) return false;
+    if (!knows_more(c, here, there)) return false;
+    Match m = {.there = there, .here = here->cells, .to = arena_array(&c->st->arena, Num, there->natoms + 1)};
+    if (!find_numbers(c, &m, here->natoms)) return false;
     for (uint32_t i = 0; i < there->ncells; i++)
-        if (image(c, &m, there->cells[i]) != sig->cells.v[i]) return false;
+        if (image(c, &m, there->cells[i]) != here->cells[i]) return false;
     for (uint32_t i = 0; i < there->facts.n; i++)
-        if (!facts_imply(&c->n, facts, image(c, &m, there->facts.v[i]))) return false;
+        if (!facts_imply(&c->n, &here->facts, image(c, &m, there->facts.v[i]))) return false;
     return true;
 }
 
@@ -80,23 +88,20 @@ void overtake(Checker *c, uint32_t node)
     uint32_t tried = 0;
     for (uint32_t x = c->nodes.v[node].same; x && tried < EXAMPLES; x = c->nodes.v[x - 1].same) {
         Node *was = &c->nodes.v[x - 1];
-        Sig sig = {.arena = &c->st->arena};
-        sig.cells.v = was->cells;
-        sig.cells.n = was->ncells;
         if (was->overtaken) continue;
         tried++;
-        was->overtaken = example_of(c, &sig, &was->facts, was->natoms, node);
+        was->overtaken = example_of(c, was, node);
     }
 }
 
-bool covered(Checker *c, const Sig *sig, uint32_t name)
+bool covered(Checker *c, const Node *x, uint32_t name)
 {
     uint32_t tried = 0;
     for (uint32_t by = name <= c->heads.n ? c->heads.v[name - 1] : 0; by && tried < EXAMPLES; by = c->nodes.v[by - 1].same) {
         if (c->nodes.v[by - 1].overtaken) continue;
         tried++;
-        c->n.work += 1 + sig->cells.n / 4;
-        if (!example_of(c, sig, &c->st->facts, c->natoms + c->st->fresh, by - 1)) continue;
+        c->n.work += 1 + x->ncells / 4;
+        if (!example_of(c, x, by - 1)) continue;
         trace_by(c, by - 1, "is a case of");
         return true;
     }
@@ -125,6 +130,12 @@ static bool turns_on(Checker *c, const Sig *sig, const Node *there)
         around = inner && around ? around : far;
     }
     return true;
+}
+
+/* Of states of one signature: knowledge comes again with slots and phases. */
+static bool knows_as_much(const Checker *c, const uint64_t *sets, const Node *there)
+{
+    return memcmp(there->sets, sets, (size_t)c->nsets * there->words * sizeof *sets) == 0;
 }
 
 /* How many cells are others by a number; 0: none, or in another way. */
@@ -162,7 +173,7 @@ static bool steady(Checker *c, const Sig *sig, uint32_t by)
     uint32_t steps = 1, last = by;
     for (uint32_t x = c->nodes.v[by].same; x && steps < STEPS; x = c->nodes.v[x - 1].same) {
         const Node *here = &c->nodes.v[last], *there = &c->nodes.v[x - 1];
-        if (!comes_from(c, last, x - 1) || there->ncells != here->ncells) continue;
+        if (!comes_from(c, last, x - 1) || there->ncells != here->ncells || !knows_as_much(c, here->sets, there)) continue;
         for (uint32_t i = 0; i < here->ncells; i++)
             if (num_add(&c->n, cells[i], -1, here->cells[i]) != num_add(&c->n, here->cells[i], -1, there->cells[i])) return false;
         cells = here->cells;
@@ -202,8 +213,10 @@ static bool go_on(Checker *c, const Sig *sig, const Node *there)
 bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t *by)
 {
     uint32_t tried = 0, least = 0;
-    for (uint32_t x = name <= c->heads.n ? c->heads.v[name - 1] : 0; x && tried < TRIED; x = c->nodes.v[x - 1].same, tried++) {
+    for (uint32_t x = name <= c->heads.n ? c->heads.v[name - 1] : 0; x && tried < TRIED; x = c->nodes.v[x - 1].same) {
         const Node *there = &c->nodes.v[x - 1];
+        if (!knows_as_much(c, c->st->sets, there)) continue;
+        tried++;
         uint32_t n = moving(c, sig, there);
         if (n == 0 || (least && n >= least) || banned(c, c->nodes.n, x - 1) || !comes_from(c, from, x - 1)) continue;
         if (n > indices(sig, there) && !steady(c, sig, x - 1)) continue;

@@ -185,21 +185,31 @@ static bool run_round(Checker *c, State *s, State **out)
 
 /* ---- nodes ---- */
 
-static Name signature(Checker *c, Sig *sig)
-{
-    *sig = (Sig){.arena = &c->st->arena};
-    states_write(c, c->st, sig);
-    return names_intern(c->sigs, (const char *)sig->words.v, sig->words.n * sizeof *sig->words.v);
-}
-
-static uint32_t node_new(Checker *c, const Sig *sig, Name name)
+/* The state at hand, and its signature. */
+static Node seen(Checker *c, Sig *sig, Name *name)
 {
     State *s = c->st;
-    Node *x = vec_add(c->arena, &c->nodes);
-    *x = (Node){.ncells = sig->cells.n, .natoms = c->natoms + s->fresh, .from = s->node, .facts = facts_copy(c->arena, &s->facts), .cells = arena_array(c->arena, Num, sig->cells.n + 1)};
-    memcpy(x->cells, sig->cells.v, sig->cells.n * sizeof *x->cells);
+    *sig = (Sig){.arena = &s->arena};
+    states_write(c, s, sig);
+    *name = names_intern(c->sigs, (const char *)sig->words.v, sig->words.n * sizeof *sig->words.v);
+    return (Node){.cells = sig->cells.v, .ncells = sig->cells.n, .natoms = c->natoms + s->fresh, .facts = s->facts, .sets = s->sets, .words = s->words, .from = s->node};
+}
+
+static void *kept(Checker *c, const void *v, size_t n)
+{
+    void *to = arena_alloc(c->arena, n + 1);
+    if (n) memcpy(to, v, n);
+    return to;
+}
+
+static uint32_t node_new(Checker *c, Node x, Name name)
+{
+    x.cells = kept(c, x.cells, x.ncells * sizeof *x.cells);
+    x.sets = kept(c, x.sets, (size_t)c->nsets * x.words * sizeof *x.sets);
+    x.facts = facts_copy(c->arena, &x.facts);
     while (c->heads.n < name) vec_push(c->arena, &c->heads, 0);
-    x->same = c->heads.v[name - 1];
+    x.same = c->heads.v[name - 1];
+    vec_push(c->arena, &c->nodes, x);
     c->heads.v[name - 1] = c->nodes.n;
     return c->nodes.n - 1;
 }
@@ -209,24 +219,25 @@ static bool node_of(Checker *c, uint32_t *node)
 {
     State *s = c->st;
     Sig sig;
+    Name name;
     uint32_t by;
     states_tidy(c, s);
-    Name name = signature(c, &sig);
-    if (covered(c, &sig, name)) return false;
-    const Facts facts = facts_copy(&s->arena, &s->facts);
-    const uint32_t natoms = c->natoms + s->fresh;
-    if (!c->narrow && widened(c, &sig, name, s->node, &by)) {
-        const Sig was = sig;
-        states_tidy(c, s);
-        name = signature(c, &sig);
+    Node x = seen(c, &sig, &name), was = x;
+    if (covered(c, &x, name)) return false;
+    was.facts = facts_copy(&s->arena, &x.facts);
+    was.sets = memcpy(arena_array(&s->arena, uint64_t, (size_t)c->nsets * x.words + 1), x.sets, (size_t)c->nsets * x.words * sizeof *x.sets);
+    bool guess = !c->narrow && widened(c, &sig, name, s->node, &by);
+    if (guess) {
         trace_by(c, by, "goes on as from");
-        *node = node_new(c, &sig, name);
-        c->nodes.v[*node].of = by + 1;
+        states_tidy(c, s);
+        x = seen(c, &sig, &name);
+        x.of = by + 1;
+    }
+    *node = node_new(c, x, name);
+    if (guess) {
         c->failed = *node;
-        if (!example_of(c, &was, &facts, natoms, *node)) lost(c, "how it goes on");
+        if (!example_of(c, &was, *node)) lost(c, "how it goes on");
         overtake(c, *node);
-    } else {
-        *node = node_new(c, &sig, name);
     }
     trace_state(c, *node);
     return true;

@@ -37,6 +37,14 @@ static bool is_asked(const Checker *c, const State *s, uint32_t i)
     return false;
 }
 
+bool set_knows(const Checker *c, uint32_t set)
+{
+    if (set >= c->bar_sets) return (set - c->bar_sets) % BAR_SETS == HEARD || (set - c->bar_sets) % BAR_SETS == LAST;
+    uint32_t a = 0;
+    while (a + 1 < c->nagents && c->place[a + 1].sets <= set) a++;
+    return set - c->place[a].sets != MINE;
+}
+
 static int num_order(const Numbers *n, Num x, Num y)
 {
     const NumData *a = x ? num_data(n, x) : NULL, *b = y ? num_data(n, y) : NULL;
@@ -54,10 +62,11 @@ static int item_order(const Numbers *n, const Item *x, const Item *y)
     return o ? o : num_order(n, x->only, y->only);
 }
 
-/* Of items that look alike: by which sets have them. */
-static int member_order(const Checker *c, const State *s, uint32_t i, uint32_t j)
+/* Of items that look alike: by which sets have them, first those of which states must have the same ones. */
+static int member_order(const Checker *c, const State *s, uint32_t i, uint32_t j, bool knows)
 {
     for (uint32_t k = 0; k < c->nsets; k++) {
+        if (set_knows(c, k) != knows) continue;
         const uint64_t *set = s->sets + (size_t)k * s->words;
         uint32_t x = set[i / 32] >> i % 32 * 2 & 3, y = set[j / 32] >> j % 32 * 2 & 3;
         if (x != y) return x < y ? -1 : 1;
@@ -68,7 +77,8 @@ static int member_order(const Checker *c, const State *s, uint32_t i, uint32_t j
 static int order_of(const Checker *c, const State *s, uint32_t i, uint32_t j)
 {
     int o = item_order(&c->n, &s->items.v[i], &s->items.v[j]);
-    return o ? o : member_order(c, s, i, j);
+    if (o == 0) o = member_order(c, s, i, j, false);
+    return o ? o : member_order(c, s, i, j, true);
 }
 
 static void number_items(Checker *c, State *s)
@@ -238,7 +248,8 @@ void states_write(Checker *c, State *s, Sig *to)
             vec_push(to->arena, &to->words, w->item);
         }
     }
-    write_sets(s->sets, c->nsets * s->words, to);
+    for (uint32_t i = 0; i < c->nsets; i++)
+        if (!set_knows(c, i)) write_sets(s->sets + (size_t)i * s->words, s->words, to);
     for (uint32_t i = 0; i < s->items.n; i++) {
         Item *x = &s->items.v[i];
         vec_push(to->arena, &to->words,
