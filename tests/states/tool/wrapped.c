@@ -38,7 +38,7 @@ bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, 
         keep_counts(k);
         const double seconds = states_seconds;
         states_accepted[states_nsaid] = ok;
-        states_seconds = ok ? seconds : seconds < 10 ? seconds / 20 : 0.5; /* most of what is refused is seen to be wrong soon */
+        states_seconds = ok ? seconds : seconds < 4 ? seconds / 20 : 0.2; /* most of what is refused is seen to be wrong soon */
         states_ask(k, &states_said[states_nsaid++]);
         states_seconds = seconds;
     }
