@@ -190,6 +190,14 @@ static bool readable(TestFile *t, const char *path)
     return false;
 }
 
+/* PTX may lie there from a look at it, and not as a test. */
+static void say_lines(TestFile *t, const char *path, const char *expected, const char *now)
+{
+    if (strstr(expected, ".loc ") && !strstr(now, ".loc "))
+        fprintf(t->why, "%s has source lines, of -lineinfo, which what comes out has not: `// options: -lineinfo` asks for them, --update takes them out; "
+                        "if it is no test it stands elsewhere\n", path);
+}
+
 /* With --update it is written anew, else compared. */
 static void against_file(TestFile *t, const char *path, const char *now, size_t n)
 {
@@ -207,19 +215,9 @@ static void against_file(TestFile *t, const char *path, const char *now, size_t 
         t->updated = write_files(&(OutFile){path, now, n}, 1);
         if (!t->updated) fprintf(t->why, "can't write %s\n", path);
     } else {
+        say_lines(t, path, expected, now);
         test_texts(t, path, expected, have, now, n);
     }
-    free(expected);
-}
-
-/* PTX may lie there from a look at it, and not as a test. */
-static void say_lines(TestFile *t, const char *path, const char *now)
-{
-    size_t n;
-    char *expected = slurp(path, &n);
-    if (strstr(expected, ".loc ") && !strstr(now, ".loc "))
-        fprintf(t->why, "%s has source lines, of -lineinfo, which what comes out has not: `// options: -lineinfo` asks for them, --update takes them out; "
-                        "if it is no test it stands elsewhere\n", path);
     free(expected);
 }
 
@@ -233,7 +231,6 @@ static void check_made(TestFile *t, const char *ending)
     char kind[32];
     snprintf(kind, sizeof kind, "--emit=%s", ending);
     Ran r = compile(t, kind);
-    if (r.status == EXIT_OK && !t->opt->update) say_lines(t, expected_path(t, ending), r.out);
     if (r.status == EXIT_OK) against_file(t, expected_path(t, ending), r.out, r.nout);
     else fprintf(t->why, "tilecc %s %s: exit code %d\n%s", kind, t->name, r.status, r.err);
 }
