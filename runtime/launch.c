@@ -129,8 +129,9 @@ static tile_status make_ready(tile_args **a, tile_error *err)
 static tile_status launch(tile_args *a, void *stream, tile_error *err)
 {
     tile_device *d = a->kernel->module->device;
-    tile_status s = a->nothing || !d->simulates ? TILE_OK : args_check_trusts(a, false, err); /* a GPU would have to be waited for */
-    return s != TILE_OK || a->nothing ? s : d->ops->launch(d, &a->launch, stream, err);
+    if (a->nothing) return TILE_OK;
+    tile_status s = d->simulates ? args_check_trusts(a, false, err) : TILE_OK; /* a GPU would have to be waited for */
+    return s == TILE_OK ? d->ops->launch(d, &a->launch, stream, err) : s;
 }
 
 tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
