@@ -60,6 +60,7 @@ typedef struct Checker {
     uint64_t *waiters;                                    /* by barrier: roles that wait for it */
     uint8_t *touches;                                     /* by role and buffer: TOUCHES_.. */
     Agent *place;                                         /* by agent: where its own begin */
+    bool *knows;                                          /* by set: what is in it somebody knows, or will; who knows more may do what others may */
     uint32_t nenv, nvars, nframes, nsets, bar_sets, most_groups;
 
     Names *val_names, *class_names, *sigs;
@@ -180,7 +181,6 @@ bool states_split(Checker *c, State *s, uint32_t atom, int64_t by, int64_t rest)
 void states_tidy(Checker *c, State *s);                 /* forgets what nobody asks any more, and numbers the rest anew */
 void states_write(Checker *c, State *s, Sig *to);       /* states in which the same happens have the same signature, and numbers in the same places */
 
-bool set_knows(const Checker *c, uint32_t set);         /* what is in it somebody knows, or will: who knows more may do what others may */
 static inline uint64_t *set_of(const Checker *c, const State *s, uint32_t agent, uint32_t kind)
 {
     return s->sets + (size_t)(c->place[agent].sets + kind) * s->words;

@@ -301,6 +301,9 @@ static void lay_out_agents(Checker *c)
     c->asks = arena_array(c->arena, uint32_t, c->nagents * CLASSES);
     c->bar_sets = c->nsets;
     c->nsets += c->nbars * BAR_SETS;
+    c->knows = arena_array(c->arena, bool, c->nsets + 1);
+    for (uint32_t i = 0; i < c->nsets; i++) c->knows[i] = i < c->bar_sets || (i - c->bar_sets) % BAR_SETS == HEARD || (i - c->bar_sets) % BAR_SETS == LAST;
+    for (uint32_t i = 0; i < c->nagents; i++) c->knows[c->place[i].sets + MINE] = false;
 }
 
 static void lay_out_barriers(Checker *c)

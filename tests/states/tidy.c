@@ -37,14 +37,6 @@ static bool is_asked(const Checker *c, const State *s, uint32_t i)
     return false;
 }
 
-bool set_knows(const Checker *c, uint32_t set)
-{
-    if (set >= c->bar_sets) return (set - c->bar_sets) % BAR_SETS == HEARD || (set - c->bar_sets) % BAR_SETS == LAST;
-    uint32_t a = 0;
-    while (a + 1 < c->nagents && c->place[a + 1].sets <= set) a++;
-    return set - c->place[a].sets != MINE;
-}
-
 static int num_order(const Numbers *n, Num x, Num y)
 {
     const NumData *a = x ? num_data(n, x) : NULL, *b = y ? num_data(n, y) : NULL;
@@ -66,7 +58,7 @@ static int item_order(const Numbers *n, const Item *x, const Item *y)
 static int member_order(const Checker *c, const State *s, uint32_t i, uint32_t j, bool knows)
 {
     for (uint32_t k = 0; k < c->nsets; k++) {
-        if (set_knows(c, k) != knows) continue;
+        if (c->knows[k] != knows) continue;
         const uint64_t *set = s->sets + (size_t)k * s->words;
         uint32_t x = set[i / 32] >> i % 32 * 2 & 3, y = set[j / 32] >> j % 32 * 2 & 3;
         if (x != y) return x < y ? -1 : 1;
@@ -249,7 +241,7 @@ void states_write(Checker *c, State *s, Sig *to)
         }
     }
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (!set_knows(c, i)) write_sets(s->sets + (size_t)i * s->words, s->words, to);
+        if (!c->knows[i]) write_sets(s->sets + (size_t)i * s->words, s->words, to);
     for (uint32_t i = 0; i < s->items.n; i++) {
         Item *x = &s->items.v[i];
         vec_push(to->arena, &to->words,
@@ -314,8 +306,9 @@ static bool merge(Checker *c, State *s, const Sig *sig, uint32_t a, uint32_t b)
     return true;
 }
 
-static void merge_atoms(Checker *c, State *s)
+static bool merge_atoms(Checker *c, State *s)
 {
+    bool any = false;
     Sig sig = {.arena = &s->arena};
     states_write(c, s, &sig);
     for (uint32_t a = 2; a <= s->fresh; a++)
@@ -323,8 +316,10 @@ static void merge_atoms(Checker *c, State *s)
             if (merge(c, s, &sig, c->natoms + a, c->natoms + b)) {
                 sig = (Sig){.arena = &s->arena};
                 states_write(c, s, &sig);
+                any = true;
                 break;
             }
+    return any;
 }
 
 /* Atoms are numbered as they come up; what facts say of those that don't is said of the others. */
@@ -374,6 +369,5 @@ void states_tidy(Checker *c, State *s)
     tidy_names(c, s);
     number_items(c, s);
     number_atoms(c, s);
-    merge_atoms(c, s);
-    number_atoms(c, s);
+    if (merge_atoms(c, s)) number_atoms(c, s);
 }
