@@ -10,19 +10,27 @@ from ._remember import remembered, state
 from ._torch import constant, define, find, operators
 
 
+def _asked():
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_dynamo_compiling()
+
+
+# Whether torch.compile looks at a call rather than Python making it; of torch itself where it was imported first, for calls of a few microseconds.
+compiling = sys.modules["torch"].compiler.is_dynamo_compiling if "torch" in sys.modules else _asked
+
+
 def public(f):
     """f as users see it."""
     name, names = f.__name__, tuple(inspect.signature(f).parameters)
 
     @functools.wraps(f)
     def call(*arguments, **keywords):
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.compiler.is_dynamo_compiling():
-            return traced(torch, arguments, keywords)
+        if compiling():
+            return traced(sys.modules["torch"], arguments, keywords)
         try:
             again = state.again
             y = NotImplemented if again is None else again(name, arguments, keywords, None)
-            return remembered(torch, f, arguments, keywords) if y is NotImplemented else y
+            return remembered(sys.modules.get("torch"), f, arguments, keywords) if y is NotImplemented else y
         except (Error, TypeError, ValueError, AttributeError, ArithmeticError) as e:
             given = {**dict(zip(names, arguments)), **keywords}
             wrong = _no_array(e, given)
