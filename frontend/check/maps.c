@@ -54,7 +54,7 @@ static bool l2_bytes(Env *e, const MapOpt *o, PMap *m)
 {
     int64_t k;
     if (!constant(e, o->expr, INT64_MIN, INT64_MAX, "the L2 promotion", &k)) return false;
-    m->l2 = map_l2(k);
+    m->l2 = (int)map_l2(k);
     if (m->l2 != MAP_L2_NONE) return true;
     Diag *g = diag_at(e->c->diags, E0431, o->expr->span, "l2 %lld does not exist", (long long)k);
     diag_fix(e->c->diags, g, "l2 64, 128 or 256 (bytes); leave it out for none");

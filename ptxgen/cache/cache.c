@@ -168,6 +168,14 @@ static int make_part(const Cache *c, const char *name, char *part, size_t room)
     return -1;
 }
 
+/* To look through the folder takes a while where there are many entries. So it is done for each 256th of the limit that is written, by chance: keys are
+ * as good as drawn. What is written in between has room, cache_trim(). */
+static bool is_time_to_trim(const Cache *c, const unsigned char *key, uint64_t size)
+{
+    double drawn = (key[0] * 256.0 + key[1]) / 65536;
+    return drawn * (double)c->limit <= 256.0 * (double)size;
+}
+
 bool cache_put(Cache *c, const CacheKey *k, const CacheEntry *e)
 {
     unsigned char header[HEADER] = {0};
@@ -209,6 +217,6 @@ bool cache_put(Cache *c, const CacheKey *k, const CacheEntry *e)
         ok = false;
     }
     if (!ok) unlinkat(c->folder, part, 0);
-    cache_trim(c);
+    if (!ok || is_time_to_trim(c, key, size)) cache_trim(c);
     return ok;
 }

@@ -63,7 +63,7 @@ bool cache_put(Cache *c, const CacheKey *k, const CacheEntry *e); /* false: it w
 
 /* ---- the folder ---- */
 
-/* The least recently used go until the others take up no more than the limit. */
+/* The least recently used go until the others take up less than the limit, by a sixteenth at least. */
 void cache_trim(Cache *c);
 /* Is the file an entry of this name, whole? NULL out: only looked at. false: *damaged, or it can't be read. */
 bool cache_read(const Cache *c, const char *name, Mem *m, CacheEntry *out, bool *damaged);

@@ -176,13 +176,13 @@ static bool is_left_over(const Found *f, time_t now)
 void cache_trim(Cache *c)
 {
     List l;
-    uint64_t total = 0, most = c->limit;
+    uint64_t total = 0, most = c->limit - c->limit / 16; /* what comes until the next time has room */
     if (list_folder(&l, c)) {
         time_t now = time(NULL);
         for (size_t i = 0; i < l.n; i++) total += l.v[i].size;
-        if (total > c->limit) {
+        if (total > most) {
             qsort(l.v, l.n, sizeof *l.v, by_use);
-            most -= most / 8; /* so that not each that comes has to throw one out */
+            most -= c->limit / 16; /* so that not each time one has to go */
         }
         for (size_t i = 0; i < l.n; i++) {
             if (total <= most && !is_left_over(&l.v[i], now)) continue;

@@ -258,6 +258,38 @@ static void scarce(void **state)
     }
 }
 
+/* Never more than the limit, whatever the size of what comes, and the last ones are there. */
+static void bounded(void **state)
+{
+    static char bytes[1 << 14];
+    (void)state;
+    setenv("TILECC_CACHE_SIZE", "256K", 1);
+    for (uint64_t size = 128; size <= sizeof bytes; size *= 8) {
+        Cache c;
+        cache_open(&c, true);
+        assert_true(c.folder >= 0);
+        tilecc_cache_facts f = {.struct_size = sizeof f};
+        for (uint64_t n = 0; n < 3 * (256 << 10) / (size + 128); n++) {
+            CacheKey k;
+            key_begin(&k, "bounded");
+            key_number(&k, size);
+            key_number(&k, n);
+            const CacheKey again = k;
+            assert_true(cache_put(&c, &k, &(CacheEntry){.output = bytes, .note = bytes, .output_size = size}));
+            if (n % 64) continue;
+            CacheEntry e;
+            assert_int_equal(tilecc_cache(TILECC_CACHE_COUNT, &f), TILECC_OK);
+            assert_true(f.bytes <= f.limit && f.limit == 256 << 10);
+            Mem mem = {.realloc = scarce_realloc, .user = &(Scarce){0}};
+            assert_true(cache_get(&c, &mem, &again, &e));
+            mem_free(&mem, e.block);
+        }
+        assert_true(f.bytes > f.limit / 2);
+        cache_close(&c);
+    }
+    unsetenv("TILECC_CACHE_SIZE");
+}
+
 static void facts(void **state)
 {
     (void)state;
@@ -283,7 +315,7 @@ int main(int argc, char **argv)
     setenv("TILECC_CACHE_DIR", folder, 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums),       cmocka_unit_test(keys),     cmocka_unit_test(cubins),
                                        cmocka_unit_test(assemblers), cmocka_unit_test(refusals), cmocka_unit_test(scarce),
-                                       cmocka_unit_test(facts)};
+                                       cmocka_unit_test(facts),      cmocka_unit_test(bounded)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", folder);
