@@ -1141,6 +1141,19 @@ case_ $split:data x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 first=0 coun
 make u2 200,1024 a
 case_ $split:constant x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" && same a b
 case_ $split:backwards x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" G=7 && for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do block a b 0,$((64 * i)) 200,64 0,$((64 * (15 - i))); done
+chunk=tests/golden/independence/chunks.tile
+for m in 0 1 5 78 $(many 300 133); do
+    make f4 $m,64 a
+    for g in 1 5 $(many 132 9); do case_ $chunk:balanced x="$work/a.npy" y="f32[$m,64]:$work/b.npy" G=$g && same a b; done
+    case_ $chunk:steps_by_number x="$work/a.npy" y="f32[$m,64]:$work/b.npy" C=7 G=43 && same a b
+    [ $m = 78 ] || continue
+    case_ $chunk:triangle x="$work/a.npy" y="f32[78,64]:$work/b.npy" && same a b
+    case_ $chunk:from_behind x="$work/a.npy" y="f32[78,64]:$work/b.npy" && same a b
+done
+make f4 57,200 a
+case_ $chunk:columns x="$work/a.npy" y="f32[57,200]:$work/b.npy" && same a b
+make f4 134,64 a
+case_ $chunk:spread x="$work/a.npy" y="f32[134,64]:$work/b.npy" && for t in 0 1 2 3 4; do block a b $((8 * t * t + 1)),0 5,64 $((8 * t * t + 1)),0; done
 tie=tests/golden/independence/ties.tile
 make u2 192,192 a
 for kernel in from_there by_ctas; do

@@ -638,12 +638,136 @@ static void random_boxes(void **state)
     assert_true(apart_total > 300);
 }
 
+/* Chunks: turns i from f(t) to f(t + 1), or nearly so, of rows that begin at s * i. */
+typedef struct Bound { /* f */
+    int shape, k, add;
+} Bound;
+
+static int bound_node(Case *c, Bound f, int x, int n, int m)
+{
+    int k = add_node(c, OP_CONST, 0, 0, f.k), by = f.shape & 1 ? k : n, one = add_node(c, OP_CONST, 0, 0, 1), y;
+    switch (f.shape / 2) {
+    case 0: y = add_node(c, OP_DIV, add_node(c, OP_MUL, x, m, 0), by, 0); break;
+    case 1: y = add_node(c, OP_DIV, add_node(c, OP_MUL, x, add_node(c, OP_ADD, x, one, 0), 0), by, 0); break;
+    case 2: y = add_node(c, OP_MIN, add_node(c, OP_MUL, x, k, 0), m, 0); break;
+    case 3: y = add_node(c, OP_MUL, add_node(c, OP_CEIL, m, by, 0), x, 0); break;
+    case 4: y = add_node(c, OP_MUL, add_node(c, OP_DIV, x, by, 0), m, 0); break;
+    default: y = add_node(c, OP_MOD, add_node(c, OP_MUL, x, m, 0), by, 0); break; /* not in order */
+    }
+    if (f.shape & 16) y = add_node(c, OP_SUB, m, y, 0);
+    return add_node(c, OP_ADD, y, add_node(c, OP_CONST, 0, 0, f.add), 0);
+}
+
+static Bound random_bound(void)
+{
+    return (Bound){pick(12) | (pick(6) == 0 ? 16 : 0), 1 + pick(4), pick(6) == 0 ? pick(3) - 1 : 0};
+}
+
+typedef struct Chunks {
+    Case c;
+    int n, m, team, lane, lanes, zero;
+    BoxCase box[2];
+    int turn[2], from[2], to[2]; /* nodes */
+} Chunks;
+
+static void add_chunk(Chunks *h, int side, Bound first, Bound end, int step, int wide)
+{
+    Case *c = &h->c;
+    int next = add_node(c, OP_ADD, h->team, add_node(c, OP_CONST, 0, 0, 1), 0);
+    h->from[side] = bound_node(c, first, h->team, h->n, h->m);
+    h->to[side] = bound_node(c, end, next, h->n, h->m);
+    Atom turn;
+    h->turn[side] = add_index(c, &turn, h->from[side], add_node(c, OP_SUB, h->to[side], h->from[side], 0), DEP_LOOP);
+    int at = add_node(c, OP_MUL, h->turn[side], add_node(c, OP_CONST, 0, 0, step), 0);
+    if (pick(4) == 0) at = add_node(c, OP_ADD, at, h->lane, 0);
+    h->box[side] = (BoxCase){.start = {at}, .extent = {add_node(c, OP_CONST, 0, 0, wide)}};
+}
+
+/* One turn of each team, of all that there are. */
+static size_t chunks_touched(Chunks *h, int side, Touched *out, size_t max)
+{
+    Case *c = &h->c;
+    size_t n = 0;
+    int turn = side + 4; /* behind n, m, team, lane */
+    for (int64_t t = 0; t < c->base_value[0]; t++) {
+        for (int64_t u = 0; u < 2; u++) {
+            c->base_value[2] = t;
+            c->base_value[3] = u;
+            for (c->base_value[turn] = 0;; c->base_value[turn]++) {
+                eval_nodes(c, 0, c->nnodes);
+                if (c->base_value[turn] >= c->value[h->to[side]] - c->value[h->from[side]] || n == max) break;
+                int64_t lo = c->value[h->box[side].start[0]];
+                out[n++] = (Touched){.holds = true, .team = {t, u}, .lo = {lo}, .hi = {lo + c->value[h->box[side].extent[0]]}};
+            }
+        }
+    }
+    return n;
+}
+
+static int chunks_apart;
+
+static void random_chunks_case(Arena *arena)
+{
+    static Chunks chunks;
+    static Touched x[512], y[512];
+    Chunks *h = &chunks;
+    *h = (Chunks){.c = {.d = domain_new(arena)}};
+    Case *c = &h->c;
+    Atom team[2], any;
+    h->n = add_base(c, domain_size(c->d, "N", 0), false, 0, 1, 4);
+    h->m = add_base(c, domain_size(c->d, "M", 1), false, 0, 1, 6);
+    h->zero = add_node(c, OP_CONST, 0, 0, 0);
+    h->team = add_index(c, &team[0], h->zero, h->n, DEP_TEAM);
+    h->lane = add_index(c, &any, h->zero, add_node(c, OP_CONST, 0, 0, 2), pick(2) ? DEP_TEAM : DEP_LOOP);
+    Bound first = random_bound(), end = pick(4) ? first : random_bound();
+    int step = 1 + pick(3), wide = pick(3) ? step : 1 + pick(3);
+    add_chunk(h, 0, first, end, step, wide);
+    if (pick(3) == 0) first = random_bound(), end = pick(3) ? first : random_bound();
+    if (pick(3) == 0) step = 1 + pick(3);
+    add_chunk(h, 1, first, end, step, pick(3) ? step : 1 + pick(3));
+    DomAxis axis = {.name = "a dimension"};
+    for (int side = 0; side < 2; side++) {
+        axis.start[side] = c->nodes[h->box[side].start[0]].poly;
+        axis.extent[side] = c->nodes[h->box[side].extent[0]].poly;
+    }
+    const char *why;
+    if (!domain_apart_teams(c->d, arena, &(DomPair){.axis = &axis, .naxes = 1, .team = team, .nteam = 1}, &why)) return;
+    chunks_apart++;
+    for (int64_t n = 1; n <= 4; n++) {
+        for (int64_t m = 1; m <= 6; m++) {
+            c->base_value[0] = n;
+            c->base_value[1] = m;
+            size_t nx = chunks_touched(h, 0, x, 512), ny = chunks_touched(h, 1, y, 512);
+            for (size_t i = 0; i < nx; i++)
+                for (size_t j = 0; j < ny; j++)
+                    if (x[i].team[0] != y[j].team[0] && x[i].lo[0] < y[j].hi[0] && y[j].lo[0] < x[i].hi[0])
+                        explain(c, "domain_apart_teams of chunks", h->box[0].start[0], h->box[1].start[0]);
+        }
+    }
+}
+
+static void random_chunks(void **state)
+{
+    (void)state;
+    Arena arena;
+    arena_init(&arena, &memory);
+    for (int i = 0; i < 4000; i++) {
+        ArenaMark m = arena_mark(&arena);
+        random_chunks_case(&arena);
+        arena_release(&arena, m);
+    }
+    arena_free(&arena);
+    if (getenv("DOMAIN_TEST_STATISTICS")) print_message("%d chunks apart\n", chunks_apart);
+    assert_true(chunks_apart > 300);
+}
+
 int main(void)
 {
     if (setjmp(out_of_memory)) return 70;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_statements),
         cmocka_unit_test(random_boxes),
+        cmocka_unit_test(random_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,8 @@ static bool only_one_team(Separation *s)
                 if (s->number[sum.part[k].number].same || !equal_on(s, r, &sum, k)) continue;
                 s->number[sum.part[k].number].same = more = true;
             }
+            for (int k = 0; k < s->nnumbers && !more && !s->never; k++)
+                if (sum.rest[0].n && equal_in_order(s, r, k)) s->number[k].same = more = true;
         }
     }
     return s->never || (s->pair->nteam && first_together(s) == 0);

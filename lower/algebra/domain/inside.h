@@ -5,6 +5,7 @@
  *   domain.c       atoms and facts
  *   prove.c        x >= 0, x % m == 0, extremes
  *   boxes.c        boxes that never overlap
+ *   order.c        boxes one behind the other
  *   basis.c        the numbers that their starts are sums of
  *   values.c       what values these have where two boxes meet
  *   ties.c         what starts that are equal say then

@@ -49,6 +49,7 @@ typedef struct Sum { /* A's start less B's */
 bool at_most(const Separation *s, Poly a, Poly b); /* a <= b, while the loops run */
 void basis_find(Separation *s);
 bool moved_by(Domain *d, Poly p, Atom x); /* not by ranges of others alone */
+bool equal_in_order(Separation *s, const Row *r, int number); /* is it equal, as else one box lies before the other? */
 bool values_find(Separation *s); /* values that numbers have where the two meet: more of them */
 Sum sum_of(Separation *s, const Row *r);
 bool all_same(Separation *s, Poly p); /* all that varies in p is */

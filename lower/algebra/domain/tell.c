@@ -79,7 +79,19 @@ static const char *no_steps(Separation *s, const Row *r)
 {
     Poly team, rest;
     domain_split(s->d, r->axis->start[0], DEP_TEAM, &team, &rest);
-    return arena_printf(s->a, "the start %s in %s is not a sum of steps of the team's indices", domain_text(s->d, s->a, team), r->axis->name);
+    return arena_printf(s->a, "the start %s in %s is not a sum of steps of the team's indices, nor is what one of them has known to end before the next begins", domain_text(s->d, s->a, team), r->axis->name);
+}
+
+/* What the number moves the start by has no sign that is known. */
+static const char *no_sign(Separation *s, const Row *r, const Part *p)
+{
+    Poly step, rest;
+    Atom x = s->number[p->number].atom;
+    poly_split(s->d, r->start[0], x, &step, &rest);
+    const char *text = domain_text(s->d, s->a, step);
+    if (!is_name(text)) return no_steps(s, r);
+    return arena_printf(s->a, "in %s the start moves by %s with %s, which may be less than 0: `where %s >= 0` would say that it is not", r->axis->name,
+                        text, atom_text(s, x), text);
 }
 
 /* A number of the team moves the two in ways of their own. */
@@ -94,7 +106,7 @@ static const char *tell_steps(Separation *s, const Row *r, const Sum *sum)
 {
     unsigned depends = poly_depends(s->d, sum->rest[0]);
     for (int i = 0; i < sum->n; i++)
-        if (of_team(s, &sum->part[i]) && sum->part[i].alike && sum->part[i].step.bad) return no_steps(s, r);
+        if (of_team(s, &sum->part[i]) && sum->part[i].alike && sum->part[i].step.bad) return no_sign(s, r, &sum->part[i]);
     if (sum->lo.bad) return NULL;
     if (depends & DEP_TEAM) return depends & DEP_LOOP ? in_different_ways(s, r->axis) : no_steps(s, r);
     return too_near(s, r, sum);
