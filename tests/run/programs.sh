@@ -1141,6 +1141,10 @@ case_ $split:data x="$work/a.npy" y="bf16[200,320]:$work/b.npy" n=5 first=0 coun
 make u2 200,1024 a
 case_ $split:constant x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" && same a b
 case_ $split:backwards x="$work/a.npy" y="bf16[200,1024]:$work/b.npy" G=7 && for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do block a b 0,$((64 * i)) 200,64 0,$((64 * (15 - i))); done
+for shape in 1,4 63,32 64,200 1000,92 $(many 2000,1000 523,300); do
+    make f4 $shape a
+    for kernel in in_grid dealt; do case_ tests/golden/independence/groups.tile:$kernel x="$work/a.npy" y="f32[$shape]:$work/b.npy" && same a b; done
+done
 chunk=tests/golden/independence/chunks.tile
 for m in 0 1 5 78 $(many 300 133); do
     make f4 $m,64 a

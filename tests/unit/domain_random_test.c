@@ -761,6 +761,70 @@ static void random_chunks(void **state)
     assert_true(chunks_apart > 300);
 }
 
+/* Tiles in groups of k rows, of which the last one may have fewer: what is divided by is another number for each group. */
+static int groups_apart;
+
+static int nearly(Case *c, int x)
+{
+    return pick(12) ? x : add_node(c, OP_ADD, x, add_node(c, OP_CONST, 0, 0, pick(2) ? 1 : -1), 0);
+}
+
+static void random_groups_case(Arena *arena)
+{
+    Case all = {.d = domain_new(arena)}, *c = &all;
+    Atom team;
+    int n = add_base(c, domain_size(c->d, "N", 0), false, 0, 1, 4), m = add_base(c, domain_size(c->d, "M", 1), false, 0, 1, 5);
+    int zero = add_node(c, OP_CONST, 0, 0, 0), k = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
+    int x = add_index(c, &team, zero, nearly(c, add_node(c, OP_MUL, n, m, 0)), DEP_TEAM), per = nearly(c, add_node(c, OP_MUL, k, n, 0));
+    int group = add_node(c, OP_DIV, x, per, 0), first = add_node(c, OP_MUL, group, nearly(c, k), 0);
+    int size = nearly(c, add_node(c, OP_MIN, nearly(c, add_node(c, OP_SUB, m, first, 0)), k, 0));
+    int in = nearly(c, add_node(c, OP_MOD, x, per, 0)), at[2], extent[2];
+    at[0] = add_node(c, OP_ADD, first, add_node(c, OP_MOD, in, nearly(c, size), 0), 0);
+    at[1] = add_node(c, OP_DIV, in, nearly(c, size), 0);
+    DomAxis axis[2];
+    for (int i = 0; i < 2; i++) {
+        int step = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
+        at[i] = add_node(c, OP_MUL, at[i], step, 0);
+        extent[i] = pick(6) ? step : nearly(c, step);
+        axis[i] = (DomAxis){.name = "a dimension"};
+        for (int side = 0; side < 2; side++) axis[i].start[side] = c->nodes[at[i]].poly, axis[i].extent[side] = c->nodes[extent[i]].poly;
+    }
+    const char *why;
+    if (!domain_apart_teams(c->d, arena, &(DomPair){.axis = axis, .naxes = 2, .team = &team, .nteam = 1}, &why)) return;
+    groups_apart++;
+    for (c->base_value[0] = 1; c->base_value[0] <= 4; c->base_value[0]++) {
+        for (c->base_value[1] = 1; c->base_value[1] <= 5; c->base_value[1]++) {
+            int64_t lo[2][32], hi[2][32];
+            int ctas = 0;
+            for (c->base_value[2] = 0;; c->base_value[2]++) {
+                eval_nodes(c, 0, c->nnodes);
+                if (c->base_value[2] >= c->value[c->bases[2].count]) break;
+                bool known = c->defined[at[0]] && c->defined[at[1]]; /* else it is divided by 0 */
+                for (int i = 0; i < 2; i++) lo[i][ctas] = known ? c->value[at[i]] : 1000 + ctas, hi[i][ctas] = lo[i][ctas] + c->value[extent[i]];
+                for (int j = 0; j < ctas; j++)
+                    if (lo[0][j] < hi[0][ctas] && lo[0][ctas] < hi[0][j] && lo[1][j] < hi[1][ctas] && lo[1][ctas] < hi[1][j])
+                        explain(c, "domain_apart_teams of groups", at[0], at[1]);
+                ctas++;
+            }
+        }
+    }
+}
+
+static void random_groups(void **state)
+{
+    (void)state;
+    Arena arena;
+    arena_init(&arena, &memory);
+    for (int i = 0; i < 2000; i++) {
+        ArenaMark m = arena_mark(&arena);
+        random_groups_case(&arena);
+        arena_release(&arena, m);
+    }
+    arena_free(&arena);
+    if (getenv("DOMAIN_TEST_STATISTICS")) print_message("%d groups apart\n", groups_apart);
+    assert_true(groups_apart > 200);
+}
+
 int main(void)
 {
     if (setjmp(out_of_memory)) return 70;
@@ -768,6 +832,7 @@ int main(void)
         cmocka_unit_test(random_statements),
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(random_chunks),
+        cmocka_unit_test(random_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

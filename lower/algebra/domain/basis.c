@@ -6,11 +6,18 @@
 
 enum { STEPS_MAX = 16 };
 
-/* A quotient that varies, of body + rest: body is what of it varies. */
+/* A quotient that varies, of body + rest: body is what of it varies. The divisor is a number of the launch; or an index is divided by what others say,
+ * as the rows that the last group has. */
 typedef struct Quotient {
     Atom atom;
     Poly body, rest, den;
 } Quotient;
+
+static Atom plain_index(Domain *d, Poly p)
+{
+    Atom x = poly_plain(p);
+    return x && atom_info(d, x)->kind == ATOM_INDEX ? x : 0;
+}
 
 static bool quotient_in(Separation *s, Atom q, Quotient *out)
 {
@@ -19,14 +26,12 @@ static bool quotient_in(Separation *s, Atom q, Quotient *out)
     if (info->kind != ATOM_DIV || !(info->depends & VARIES)) return false;
     *out = (Quotient){.atom = q, .den = poly_now(d, info->b)};
     domain_split(d, poly_now(d, info->a), VARIES, &out->body, &out->rest);
-    if (out->body.n == 0 || out->body.bad || poly_depends(d, out->den) & ~(unsigned)DEP_LAUNCH) return false;
+    if (out->body.n == 0 || out->body.bad) return false;
+    if (poly_depends(d, out->den) & ~(unsigned)DEP_LAUNCH) {
+        Atom x = plain_index(d, out->body);
+        if (x == 0 || out->rest.n || poly_depends(d, out->den) & DEP_DATA || poly_mentions(d, out->den, x)) return false;
+    }
     return info->positive || at_most(s, poly_const(d, 1), out->den);
-}
-
-static Atom plain_index(Domain *d, Poly p)
-{
-    Atom x = poly_plain(p);
-    return x && atom_info(d, x)->kind == ATOM_INDEX ? x : 0;
 }
 
 /* (132 * k + x) / 16 is written 8 * k + (4 * k + x) / 16. Of p = coef * (body / den + more) + .. that is what was divided. */

@@ -12,7 +12,9 @@ static Interval sym_range(const Lower *L, uint32_t i)
 bool scalar_positive(Lower *L, const Sx *x)
 {
     if (scalar_range(L, x).lo >= 1) return true;
-    return scalar_uses(L, x) == USE_LAUNCH && domain_le(L->d, poly_const(L->d, 1), scalar_poly(L, x));
+    const Scalar *s = scalar_of(L, x);
+    bool has_form = !(s->uses & (USE_VAR | USE_LOAD)) && !(s->loops & ~(L->scalars->open_mask & INT64_MAX)); /* indices have forms in their loops */
+    return has_form && domain_le(L->d, poly_const(L->d, 1), scalar_poly(L, x));
 }
 
 /* gridDim limits, CUDA guide, compute capabilities */
@@ -38,7 +40,8 @@ static Interval range_div(Interval a)
 static Interval range_of_op(Lower *L, const Sx *x)
 {
     Interval a = scalar_range(L, x->a), b = x->b ? scalar_range(L, x->b) : (Interval){0, 0};
-    if (b.lo < 1 && x->b && scalar_positive(L, x->b)) b.lo = 1;
+    bool divides = x->op == SX_DIV || x->op == SX_MOD || x->op == SX_CEIL;
+    if (b.lo < 1 && b.hi >= 1 && (divides || scalar_uses(L, x->b) == USE_LAUNCH) && scalar_positive(L, x->b)) b.lo = 1;
     switch ((SxOp)x->op) {
     case SX_NEG: return interval_neg(a);
     case SX_INV: return (Interval){~a.hi, ~a.lo};
