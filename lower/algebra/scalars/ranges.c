@@ -31,10 +31,11 @@ static Interval load_range(const PTensor *t)
     return r;
 }
 
-/* By what is no positive number: |a / b| <= |a|. */
-static Interval range_div(Interval a)
+/* By what may be no positive number: |a / b| <= |a|. By 0, which only the launch finds, it is anything. */
+static Interval range_div(Lower *L, Interval a, const Sx *b)
 {
-    return a.lo == NO_LO || a.hi == NO_HI ? UNBOUNDED : interval_hull(a, interval_neg(a));
+    bool zero = scalar_uses(L, b) != USE_LAUNCH && scalar_range(L, b).hi >= 0;
+    return zero || a.lo == NO_LO || a.hi == NO_HI ? UNBOUNDED : interval_hull(a, interval_neg(a));
 }
 
 static Interval range_of_op(Lower *L, const Sx *x)
@@ -46,7 +47,7 @@ static Interval range_of_op(Lower *L, const Sx *x)
     case SX_NEG: return interval_neg(a);
     case SX_INV: return (Interval){~a.hi, ~a.lo};
     case SX_DIV:
-    case SX_CEIL: return b.lo >= 1 ? interval_of(sx_launch_op((SxOp)x->op), a, b) : range_div(a);
+    case SX_CEIL: return b.lo >= 1 ? interval_of(sx_launch_op((SxOp)x->op), a, b) : range_div(L, a, x->b);
     default: return interval_of(sx_launch_op((SxOp)x->op), a, b);
     }
 }

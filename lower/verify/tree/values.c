@@ -172,6 +172,7 @@ static TreeSeen of_op(const TreeFacts *f, TreeView w, const IrOp *op, int depth)
     if (op->op == IR_LOOP || op->op == IR_LANES) return of_index(f, w, op, depth);
     if (op->op == IR_SREG) r.range = of_register(f, ir_find(op, IRK_REG)->id, w.rank);
     if (op->op == IR_PARAM) r.range = of_launch(f, ir_find(op, IRK_EXPR)->id);
+    if (op->op == IR_LOADS) r.range = interval_hull(ir_range_of_type((ElemType)f->k->mf.tensors.v[ir_find(op, IRK_TENSOR)->id].type), interval_at(-1));
     if (op->op == IR_GET && w.look == LOOK_RANGE) r.range = of_variable(f, ir_find(op, IRK_VAR)->id, depth);
     if (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return r;
     const IrArg *b = ir_find(op, IRK_B);
