@@ -319,23 +319,20 @@ static const Sx *index_sx(Lower *L, int64_t n, Opnd value)
     return x;
 }
 
-/* A list: few, and mostly unrolled. */
-static Opnd listed_row(Lower *L, const Sx *const *list, int64_t n, RowShare s, Opnd index)
+/* Of n numbers in a list, `step` apart from `first` on: which one `at` says, by halves, so that no value is as deep as the list is long. */
+static Opnd listed_row(Lower *L, const Sx *const *first, int64_t n, int64_t step, Opnd at, int64_t k)
 {
-    bool known = index.v == 0; /* then it is one of those that lie s.rows apart */
-    int64_t step = known ? s.rows : 1, least = known ? index.k : 0, last = n - step + least;
-    Opnd at = known ? s.first : emit_op(L, IR_ADD, IR_I32, s.first, index), v = value_wide(L, list[last]);
-    for (int64_t k = last - step; k >= 0; k -= step) {
-        Opnd row = value_wide(L, list[k]);
-        v = emit_sel(L, IR_I64, emit_cmp(L, IRL_EQ, at, opnd_imm(k - least)), row, v);
-    }
-    return v;
+    int64_t half = n / 2 * step;
+    if (n == 1) return value_wide(L, *first);
+    Opnd low = listed_row(L, first, n / 2, step, at, k), high = listed_row(L, first + half, n - n / 2, step, at, k + half);
+    return emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, at, opnd_imm(k + half)), low, high);
 }
 
 Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index)
 {
-    if (rows->tensor == NULL) return listed_row(L, rows->list, n, s, index);
+    if (rows->tensor == NULL && index.v == 0) return listed_row(L, rows->list + index.k, n / s.rows, s.rows, s.first, 0); /* the others lie s.rows apart */
     index = emit_op(L, IR_ADD, IR_I32, s.first, index);
+    if (rows->tensor == NULL) return listed_row(L, rows->list, n, 1, index, 0);
     const Sx **at = arena_array(L->a, const Sx *, P_RANK);
     for (int d = 0; d < rows->tensor->rank; d++) at[d] = rows->at[d];
     Sx *sum = arena_new(L->a, Sx), *load = arena_new(L->a, Sx);
