@@ -60,6 +60,11 @@ Interval interval_div(Interval x, Interval y)
     return x;
 }
 
+Interval interval_shrunk(Interval x)
+{
+    return x.lo == NO_LO || x.hi == NO_HI ? UNBOUNDED : interval_hull(x, interval_neg(x));
+}
+
 /* By what is at least 1, as the two behind it. What has no bound is still a number of 64 bits. */
 static Interval ceiling(Interval x, Interval y)
 {
@@ -104,8 +109,8 @@ Interval interval_of(LxOp op, Interval x, Interval y)
     case LX_ADD: return interval_add(x, y);
     case LX_SUB: return interval_add(x, interval_neg(y));
     case LX_MUL: return interval_mul(x, y);
-    case LX_DIV: return y.lo >= 1 ? interval_div(x, y) : UNBOUNDED;
-    case LX_CEIL: return y.lo >= 1 ? ceiling(x, y) : UNBOUNDED;
+    case LX_DIV: return y.lo >= 1 ? interval_div(x, y) : y.hi < 0 ? interval_shrunk(x) : UNBOUNDED; /* by 0 it is anything */
+    case LX_CEIL: return y.lo >= 1 ? ceiling(x, y) : y.hi < 0 ? interval_shrunk(x) : UNBOUNDED;
     case LX_MOD: return y.lo >= 1 ? remainder_of(x, y) : UNBOUNDED;
     case LX_MIN: return (Interval){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
     case LX_MAX: return (Interval){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};

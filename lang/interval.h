@@ -39,6 +39,7 @@ Interval interval_neg(Interval x);
 Interval interval_add(Interval x, Interval y);
 Interval interval_mul(Interval x, Interval y);
 Interval interval_div(Interval x, Interval y); /* by what is at least 1 */
+Interval interval_shrunk(Interval x); /* divided by any number but 0: |x / y| <= |x| */
 Interval interval_of(LxOp op, Interval x, Interval y); /* LX_ADD to LX_XOR */
 
 #endif

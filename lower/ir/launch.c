@@ -134,6 +134,7 @@ Interval *ir_launch_ranges(Arena *a, const MfKernel *mf)
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is = (Interval){0, MF_EXTENT_MAX};
         if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SCALAR) is = of_scalar(mf, x->k);
         if (x->op >= LX_ADD && x->op <= LX_XOR) is = interval_of((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
+        if ((x->op == LX_DIV || x->op == LX_CEIL) && r[x->b - 1].lo < 1) is = interval_shrunk(r[x->a - 1]); /* 0 is refused */
         if (one[i] && is.lo < 1) is.lo = 1;
         r[i] = x->op == LX_CONST ? interval_at(x->k) : interval_meet(r[i], is);
     }

@@ -31,23 +31,15 @@ static Interval load_range(const PTensor *t)
     return r;
 }
 
-/* By what may be no positive number: |a / b| <= |a|. By 0, which only the launch finds, it is anything. */
-static Interval range_div(Lower *L, Interval a, const Sx *b)
-{
-    bool zero = scalar_uses(L, b) != USE_LAUNCH && scalar_range(L, b).hi >= 0;
-    return zero || a.lo == NO_LO || a.hi == NO_HI ? UNBOUNDED : interval_hull(a, interval_neg(a));
-}
-
 static Interval range_of_op(Lower *L, const Sx *x)
 {
     Interval a = scalar_range(L, x->a), b = x->b ? scalar_range(L, x->b) : (Interval){0, 0};
-    bool divides = x->op == SX_DIV || x->op == SX_MOD || x->op == SX_CEIL;
-    if (b.lo < 1 && b.hi >= 1 && (divides || scalar_uses(L, x->b) == USE_LAUNCH) && scalar_positive(L, x->b)) b.lo = 1;
+    bool divides = x->op == SX_DIV || x->op == SX_MOD || x->op == SX_CEIL, launch = x->b && scalar_uses(L, x->b) == USE_LAUNCH;
+    if (b.lo < 1 && b.hi >= 1 && (divides || launch) && scalar_positive(L, x->b)) b.lo = 1;
+    if (b.lo < 1 && divides && launch && x->op != SX_MOD) return interval_shrunk(a); /* 0 is refused */
     switch ((SxOp)x->op) {
     case SX_NEG: return interval_neg(a);
     case SX_INV: return (Interval){~a.hi, ~a.lo};
-    case SX_DIV:
-    case SX_CEIL: return b.lo >= 1 ? interval_of(sx_launch_op((SxOp)x->op), a, b) : range_div(L, a, x->b);
     default: return interval_of(sx_launch_op((SxOp)x->op), a, b);
     }
 }
