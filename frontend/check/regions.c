@@ -18,7 +18,10 @@ static const Entity *operand(Env *e, const Expr *x, const char *what)
     }
     if (x->kind == EX_ERROR) return NULL;
     if (x->kind != EX_NAME) {
-        if (!computes_with_data(e, x)) diag_at(e->c->diags, E0306, x->span, "this is not %s", what);
+        const Entity *called = x->kind == EX_CALL ? env_find(e, x->id.name) : NULL;
+        if (computes_with_data(e, x)) return NULL;
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "this is not %s", what);
+        if (called && (called->kind == ENT_TENSOR || called->kind == ENT_TILE)) diag_fix(e->c->diags, g, "subscripts stand in brackets: `%s[..]`", name_of(e, x->id.name));
         return NULL;
     }
     const Entity *ent = env_find(e, x->id.name);
@@ -272,6 +275,7 @@ bool region(Env *e, const Expr *x, PRegion *r)
     if (outer) {
         Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is one tensor, not an array of tiles", name_of(e, ent->name));
         diag_label(e->c->diags, g, ent->span, "declared here");
+        diag_fix(e->c->diags, g, "all subscripts stand in one bracket: `%s[a, b]`", name_of(e, ent->name));
         return false;
     }
     r->tensor = ent->tensor;

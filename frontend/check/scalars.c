@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/check/check.h"
+#include "frontend/parse/foreign.h"
 #include "lang/checked.h"
 
 static bool made_of_launch(SxOp op, const Sx *a, const Sx *b)
@@ -233,6 +234,7 @@ PTensor *element_tensor(Env *e, const Expr *x, const char *otherwise)
 /* a[i, j] of a tensor: a scalar load. */
 static const Sx *load(Env *e, const Expr *x)
 {
+    if (x->base->kind == EX_MEMBER && x->base->a->kind == EX_NAME && env_find(e, x->base->a->id.name)) return scalar(e, x->base); /* `x.shape[0]` */
     PTensor *t = element_tensor(e, x, "only an element of a global tensor can be read as a scalar");
     if (!t) return NULL;
     for (const Sub *s = x->subs.first; s; s = s->next)
@@ -477,6 +479,7 @@ static void no_member(Env *e, const Expr *x, const IdentItem *path, uint32_t n)
         Diag *g = ent ? diag_at(e->c->diags, E0210, x->span, "`%s` has no member `%s`", name_of(e, ent->name), name_of(e, x->id.name))
                       : diag_at(e->c->diags, E0210, x->span, "this has no member `%s`", name_of(e, x->id.name));
         if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
+        if (ent && ent->kind == ENT_TENSOR) diag_fix(e->c->diags, g, "%s", foreign_fix("len"));
         return;
     }
     for (const Import *i = e->module->imports; i; i = i->next)

@@ -304,7 +304,8 @@ PTensor *tensor_param(Env *e, Ident name, const TypeExpr *type, const PTensor *a
     const DimsList *dims = type->brackets;
     if (!dims || dims->next || dims->dims.n < 1 || dims->dims.n > P_RANK) {
         if (dims && dims->next)
-            diag_at(e->c->diags, E0309, type->span, "a global tensor has one bracket of extents; arrays are of shared tiles");
+            diag_fix(e->c->diags, diag_at(e->c->diags, E0309, type->span, "a global tensor has one bracket of extents; arrays are of shared tiles"),
+                     "write all extents there: `%s[M, N]`", name_of(e, type->elem.name));
         else
             diag_at(e->c->diags, E0309, dims ? dims->span : type->span, "a tensor has 1 to 5 dimensions, this one has %u",
                     dims ? dims->dims.n : 0);

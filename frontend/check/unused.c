@@ -60,6 +60,11 @@ static void warn(Compilation *c, bool used, Name name, Span span, const char *wh
 
 void check_unused(Compilation *c, const PKernel *k)
 {
+    if (k->grid_uses.n && !k->grid_span.hi && !k->across_span.hi) {
+        Diag *g = diag_at(c->diags, W0003, k->grid_uses.v[0], "there is one CTA: kernel `%s` has no `grid`", names_text(c->names, k->name));
+        diag_label(c->diags, g, k->span, "the kernel");
+        diag_fix(c->diags, g, "say in its head how many there are, as in `grid (ceil(N, 64), ceil(M, 64))`");
+    }
     for (uint32_t i = 0; i < k->unused.n; i++)
         warn(c, false, k->unused.v[i].name, k->unused.v[i].span, "nothing uses `%s`");
     for (uint32_t i = 0; i < k->tiles.n; i++)

@@ -25,6 +25,7 @@ static const Foreign foreign[] = {
     {"goto", "use `if` and `for`"},
     {"switch", "use `if .. { } else if .. { }`"},
     {"case", "use `if .. { } else if .. { }`"},
+    {"len", "an extent has a name in the type of its tensor: `M` of `x: global f32[M, N]`"},
     {"elif", "write `else if`"},
     {"elsif", "write `else if`"},
     {"elseif", "write `else if`"},
@@ -53,9 +54,40 @@ static const Foreign foreign[] = {
     {"print", "nothing is printed: `tilecc run` writes arguments to files, and with `--trace=t.json` a timeline"},
 };
 
+static const char *const scalars[] = {"int",     "unsigned", "long",    "short",    "char",     "float",  "double",    "bool", "auto",
+                                      "size_t",  "int32_t",  "int64_t", "uint32_t", "uint64_t", "static", "constexpr", NULL};
+static const char *const copies[] = {"load", "store", "copy", "memcpy", "tma_load", "tma_store", "cp", NULL};
+
 const char *foreign_fix(const char *word)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (strcmp(word, foreign[i].word) == 0) return foreign[i].fix;
     return NULL;
+}
+
+static bool in_list(const char *word, const char *const *list)
+{
+    while (*list && strcmp(word, *list) != 0) list++;
+    return *list != NULL;
+}
+
+bool foreign_type(const char *word)
+{
+    return in_list(word, scalars);
+}
+
+bool foreign_copy(const char *word)
+{
+    return in_list(word, copies);
+}
+
+/* Words may say the same of a value: what is divided by stands alone, and the code goes on behind it until the line ends. */
+bool foreign_division(const char *comment)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
+    const char *by = comment + 2 + strspn(comment + 2, " "), *behind = by + strspn(by, word);
+    const char *end = comment + strcspn(comment, "\r\n");
+    while (end[-1] == ' ') end--;
+    behind += strspn(behind, " ");
+    return behind > by && behind < end && strchr(";,)]{+-*/%", *behind) && strchr(";,)]{}", end[-1]);
 }

@@ -95,7 +95,7 @@ static const Lookalike lookalikes[] = {
     {"\xe2\x80\x99", "write `\"` around text"},
     {"'", "write `\"` around text"},
     {"?", "there is no `?:`; `min`, `max` or an `if` statement may do"},
-    {"#", "there is no preprocessor: use `const name = value;` and `import path;`"},
+    {"#", "a comment begins with `//`; there is no preprocessor: use `const name = value;` and `import path;`"},
     {"@", "kernels and functions take attributes after their parameters, without `@`"},
     {"$", "symbolic sizes are plain names: `global bf16[M, N]`"},
     {"\\", "a statement goes on until its `;`, so that lines need no joining"},

@@ -87,19 +87,6 @@ static bool names_data(const Slip *s, const char *name)
 
 /* ---- words in place of others ---- */
 
-static const char *const scalar_words[] = {"int",      "unsigned", "long",   "short",    "char",    "float",
-                                           "double",   "bool",     "auto",   "size_t",   "int32_t", "int64_t",
-                                           "uint32_t", "uint64_t", "static", "constexpr"};
-
-static const char *const copy_words[] = {"load", "store", "copy", "memcpy", "tma_load", "tma_store", "cp"};
-
-static bool in_list(const char *word, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(word, list[i]) == 0) return true;
-    return false;
-}
-
 static bool foreign_word(Slip *s)
 {
     Token t = same_place(s->at, s->first) ? s->at : s->first;
@@ -111,7 +98,7 @@ static bool foreign_word(Slip *s)
         return true;
     }
     if (s->ps->depth == 0 || s->at.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
-    if (in_list(word, copy_words, sizeof copy_words / sizeof *copy_words)) {
+    if (foreign_copy(word)) {
         FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "write `move x[..] -> t;`, or `move t -> x[..];`");
         return true;
     }
@@ -127,7 +114,7 @@ static bool type_first(Slip *s)
     if (t.kind != TK_IDENT || s->at.kind != TK_IDENT || !same_place(t, s->prev)) return false;
     const char *word = copy_of(s, t.span), *name = copy_of(s, s->at.span);
     bool elem = is_elem_type(s, t);
-    if (!elem && !in_list(word, scalar_words, sizeof scalar_words / sizeof *scalar_words)) return false;
+    if (!elem && !foreign_type(word)) return false;
     Diag *g = say(s, E0122, t.span, "a declaration does not start with a type");
     if (s->ps->depth == 0) FIX(s, g, "`const %s = ..;` for a number, or `fn %s(..) = ..;`", name, name);
     else if (elem) FIX(s, g, "`shared %s: %s[..];` for a tile, `let %s = ..;` for a scalar", name, word, name);
@@ -190,7 +177,9 @@ static bool reserved_name(Slip *s)
     bool value = s->expected[TK_INT];
     Diag *g = say(s, E0108, s->at.span, "%s is reserved and cannot %s", quoted(s, s->at),
                   value ? "be a value" : "be a name");
-    FIX(s, g, "choose another name, such as `%s_1`", copy_of(s, s->at.span));
+    if (value && (s->at.kind == TK_SHARED || s->at.kind == TK_TMEM))
+        FIX(s, g, "a tile is declared, with no value: `%s t: bf16[64, 64];`", token_text(s->at.kind));
+    else FIX(s, g, "choose another name, such as `%s_1`", copy_of(s, s->at.span));
     return true;
 }
 
@@ -370,7 +359,7 @@ static bool c_for(Slip *s)
     if (s->first.kind != TK_FOR && s->first.kind != TK_PIPELINE) return false;
     const char *word = token_text(s->first.kind);
     if (s->at.kind == TK_ASSIGN || s->at.kind == TK_COLON) {
-        if (!s->expected[TK_IN] && s->ps->open[s->ps->depth].kind != TK_LPAREN) return false;
+        if ((!s->expected[TK_IN] || s->expected[TK_INT]) && s->ps->open[s->ps->depth].kind != TK_LPAREN) return false;
     } else if (!(s->ps->open[s->ps->depth].kind == TK_LPAREN && s->expected[TK_COMMA] && s->at.kind == TK_IDENT) ||
                s->expected[TK_STAR]) {
         return false;
@@ -384,15 +373,15 @@ static bool c_for(Slip *s)
 /* `for i in a .. b step n`, `for i in n across grid`, `for (i, j) in m, n` */
 static bool loop_head(Slip *s)
 {
-    bool in_head = (s->first.kind == TK_FOR || s->first.kind == TK_PIPELINE) && s->expected[TK_LBRACE];
+    bool indices = s->expected[TK_IN] && !s->expected[TK_INT];
     int k = s->at.kind;
-    if (!in_head) return false;
+    if ((s->first.kind != TK_FOR && s->first.kind != TK_PIPELINE) || !(s->expected[TK_LBRACE] || indices)) return false;
     if (is_text(s, s->at, "step") || is_text(s, s->at, "by"))
         FIX(s, say(s, E0105, s->at.span, "loops count by 1"), "`for k in ceil(b - a, n) { let i = a + k * n; .. }` is each n-th i of a .. b");
     else if (s->first.kind == TK_FOR && (k == TK_ACROSS || k == TK_STAGES || k == TK_THREADS))
         FIX(s, say(s, E0105, s->at.span, "the iterations of a `for` come one after the other"), "`pipeline` has %s, in place of `for`", quoted(s, s->at));
     else if (k == TK_COMMA)
-        FIX(s, say(s, E0105, s->at.span, "the ranges of several indices stand in parentheses"), "`%s (i, j) in (m, n) { .. }`", token_text(s->first.kind));
+        FIX(s, say(s, E0105, s->at.span, "several %s stand in parentheses", indices ? "indices" : "ranges"), "`%s (i, j) in (m, n) { .. }`", token_text(s->first.kind));
     else return false;
     return true;
 }
@@ -418,12 +407,24 @@ static bool range_dots(Slip *s)
     return true;
 }
 
+/* `stages = 3` */
+static bool word_with_equals(Slip *s)
+{
+    if (s->at.kind != TK_ASSIGN || !s->expected[TK_INT] || s->prev.kind < TK_TARGET || s->prev.kind > TK_TRUST) return false;
+    FIX(s, say(s, E0105, s->at.span, "%s takes its value without `=`", quoted(s, s->prev)), "`%s 4`", token_text(s->prev.kind));
+    return true;
+}
+
 /* `x[0:64]`, `x[a..b]`: also `x[:, ..]` */
 static bool slice(Slip *s)
 {
     bool inside = s->ps->depth && s->ps->open[s->ps->depth].kind == TK_LBRACKET;
     if (!inside || (s->at.kind != TK_COLON && s->at.kind != TK_DOTDOT)) return false;
-    bool from = s->expected[TK_SPAN];
+    bool from = s->expected[TK_SPAN], parameter = s->prev.kind == TK_IDENT && s->ps->before.kind == TK_COMMA;
+    if (parameter && (s->first.kind == TK_KERNEL || s->first.kind == TK_FN)) { /* `x: global bf16[M, N, y: ..` */
+        LABEL(s, say(s, E0115, s->prev.span, "expected `]` before %s", quoted(s, s->prev)), s->ps->open[s->ps->depth].span, "this is not closed");
+        return true;
+    }
     Diag *g = say(s, E0105, s->at.span, from ? "%s makes no part of a tensor" : "%s is no subscript", quoted(s, s->at));
     FIX(s, g, "`start +: extent` for a part, as in `0 +: 64`; `:` for a whole dimension");
     return true;
@@ -564,6 +565,17 @@ static bool logic_word(Slip *s)
     return true;
 }
 
+/* `let n = M // 64;` */
+static bool division(Slip *s)
+{
+    const char *text = text_of(s->ps, s->prev.span) + (s->prev.span.hi - s->prev.span.lo), *comment = text + strspn(text, " ");
+    if (!s->expected[TK_SLASH] || comment[0] != '/' || comment[1] != '/' || !foreign_division(comment)) return false;
+    uint32_t at = s->prev.span.hi + (uint32_t)(comment - text);
+    s->ps->stopped = true; /* what it hides would be missing further on */
+    FIX(s, say(s, E0105, (Span){at, at + 2}, "`//` begins a comment"), "write `/`, which rounds down");
+    return true;
+}
+
 /* `import "folder/lib.tile";` */
 static bool quoted_import(Slip *s)
 {
@@ -617,8 +629,8 @@ static void anything_else(Slip *s)
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,      loop_head,
-    slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
+    division,          end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,      loop_head,
+    word_with_equals,  slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
     c_assignment,      multicast_to_whom, move_arrow,    tensor_without_space, comparison, logic_word,     lost_closer,
     template_list,     reduce_sum,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,
 };
