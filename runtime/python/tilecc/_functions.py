@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import operator
 import sys
 
 from . import Error, _row_major
@@ -33,7 +34,7 @@ def public(f):
             return remembered(sys.modules.get("torch"), f, arguments, keywords) if y is NotImplemented else y
         except (Error, TypeError, ValueError, AttributeError, ArithmeticError) as e:
             given = {**dict(zip(names, arguments)), **keywords}
-            wrong = _no_array(e, given)
+            wrong = _no_array(e, given) or _no_numbers(e, given)
             _begin_with_call(wrong or e, name, given)
             if wrong:
                 raise wrong from None
@@ -63,6 +64,35 @@ def _no_array(e, given):
         for y in (x, *x) if isinstance(x, (list, tuple)) else (x,):
             if isinstance(e, AttributeError) and getattr(e, "obj", e) is y and not is_array(y):
                 return TypeError(f"argument '{n}': a {type(y).__name__} is no array of PyTorch, NumPy or CuPy")
+    return None
+
+
+_INTEGERS = ("bottom", "columns", "copies", "dim", "kv_heads", "left", "right", "rows", "shift", "top")
+_PER_DIMENSION = ("border", "dilation", "padding", "size", "stride", "tile")
+_SEQUENCES = ("dims", "shape", "sizes")
+
+
+def _is_integer(x):
+    try:
+        operator.index(x)
+    except TypeError:
+        return False
+    return True
+
+
+def _are_integers(x):
+    return hasattr(x, "__len__") and not isinstance(x, (str, bytes)) and getattr(x, "shape", True) != () and all(map(_is_integer, x))
+
+
+def _no_numbers(e, given):
+    """A TypeError where an argument that says how many, or which, is no integer, or no sequence of them; else None. What was tried with it says less."""
+    for n, x in {} if isinstance(e, Error) else given.items():
+        if n in _INTEGERS and not _is_integer(x) and not (x is None and n in ("columns", "kv_heads")):
+            return TypeError(f"{n} is an integer, not {_shown(x)}")
+        if n in _PER_DIMENSION and not _is_integer(x) and not _are_integers(x):
+            return TypeError(f"{n} is an integer, or one for each dimension, not {_shown(x)}")
+        if n in _SEQUENCES and not _are_integers(x):
+            return TypeError(f"{n} are integers in a sequence, not {_shown(x)}")
     return None
 
 

@@ -9,13 +9,14 @@
 import os
 import subprocess
 import sys
+from typing import Any, Callable, Union
 
 from .__main__ import program
 
 __all__ = ["check", "kernels"]
 
 
-def check(file, *options):
+def check(file: Union[str, "os.PathLike[str]"], *options: str) -> None:
     """Runs `tilecc test` on a .tile file, with options such as "--device=sim"; AssertionError with its report if something differs."""
     run = subprocess.run([program(), "test", *options, os.fspath(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
     assert run.returncode == 0, run.stdout
@@ -28,7 +29,7 @@ def _files(folder):
         yield from (f for f in (os.path.join(where, n) for n in names if n.endswith(".tile") and not n.startswith(".")) if os.path.isfile(f))
 
 
-def kernels(path, *options):
+def kernels(path: Union[str, "os.PathLike[str]"], *options: str) -> Callable[..., Any]:
     """A test function for pytest, parametrized by the .tile files of a folder, subfolders too, or by one file. path: relative to the file that
     calls this. ValueError where there are none. Files of a folder that expect nothing, such as what others import, are skipped."""
     import pytest

@@ -103,6 +103,8 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
 def col2im(cols, shape, size, stride=1, padding=0, dilation=1):
     """The gradient of im2col in two dimensions of space: cols [N, P, Q, taps * C] summed, in f32 and rounded once, to images of `shape` [N, H, W, C]."""
     t = shaped(cols, 4, "an array [N, P, Q, taps * C]")
+    if len(shape) != 4:
+        raise ValueError(f"shape is that of images [N, H, W, C], not {tuple(shape)}")
     n, h, w, c = shape
     size, stride, padding, dilation, made = _filter((h, w), size, stride, padding, dilation)
     taps = math.prod(size)

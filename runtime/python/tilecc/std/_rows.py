@@ -3,7 +3,7 @@
 from .._arrays import array
 from ._copies import fill
 from ._move import even, move, packed, padded, padded_row, side_by_side, unpadded, unwritten, whole
-from ._views import empty, kernel, launch, matrix, numbers, odd_tile, package_of, row_part, same, shaped, size_of, strides_of, view
+from ._views import empty, kernel, launch, matrix, numbers, odd_tile, package_of, row_part, rows_as, same, shaped, size_of, strides_of, view
 
 
 def _width(x):
@@ -44,14 +44,14 @@ def _scattered(x, idx, out, types):
 def scatter(x, idx, out):
     """out[idx[r], :] = x[r, :]; the numbers are all different, those outside are left out. Returns out."""
     types = {"T": matrix(x), "I": numbers(idx, x.shape[:1], "idx")}
-    return _scattered(x, idx, same(out, (out.shape[0], x.shape[1])), types)
+    return _scattered(x, idx, rows_as(out, x), types)
 
 
 def _added(name, x, idx, out):
     """out[idx[r], :] += x[r, :] by the copy engine, from and to rows as it takes them."""
     types = {"T": matrix(x), "I": numbers(idx, x.shape[:1], "idx")}
     tile = {} if name == "combine" else {"C": row_part(x, False)}
-    same(out, (out.shape[0], x.shape[1]))
+    rows_as(out, x)
     if 0 in x.shape or 0 in out.shape:
         return out
     row = padded_row(x.shape[1], size_of(x), size_of(out))
@@ -81,6 +81,8 @@ def unpermute(y, row, dtype=None):
     """out[t, :] = the sum of y[row[t, k], :] over k, at most 64 of them, added as by split_k, a row -1 counting nothing: the K rows that experts made of a token.
     dtype: of out, that of y if left out."""
     t, i = matrix(y), numbers(row, row.shape[:2], "row")
+    if len(row.shape) != 2:
+        raise ValueError(f"row has shape {tuple(row.shape)}, wanted are tokens by the rows of each")
     n = max(row.shape[1], 1)
     if n > 64:
         raise ValueError(f"at most 64 rows are added for a token, not {n}")
@@ -129,7 +131,7 @@ def _grouped(k, x, offs, shape):
 def ragged_copy(x, offs, out, at):
     """out[at[g] + i, :] = x[offs[g] + i, :] for the rows that group g has in x, and out has room for. Returns out."""
     k = kernel("ragged", "copy", T=matrix(x), I=numbers(offs, offs.shape[:1], "offs"))
-    same(out, (out.shape[0], x.shape[1]))
+    rows_as(out, x)
     if numbers(at, offs.shape, "at") != array(offs).dtype:
         raise TypeError("offs and at are numbers of one type")
     if 0 in x.shape or 0 in out.shape or offs.shape[0] == 0:

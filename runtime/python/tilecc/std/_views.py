@@ -108,6 +108,13 @@ def same(out, shape):
     return out
 
 
+def rows_as(out, x):
+    """out has rows as those of x, any number of them."""
+    if len(out.shape) != 2 or out.shape[1] != x.shape[1]:
+        raise ValueError(f"out has shape {tuple(out.shape)}, wanted are rows of {x.shape[1]}")
+    return out
+
+
 def integers(**given):
     """Of arguments: whole numbers, of Python, NumPy or PyTorch, and its symbols, which are not asked for their values."""
     for name, value in given.items():
