@@ -228,6 +228,8 @@ PTensor *element_tensor(Env *e, const Expr *x, const char *otherwise)
     if (ent && ent->kind == ENT_TENSOR) return ent->tensor;
     Diag *g = diag_at(e->c->diags, E0306, x->span, "%s", otherwise);
     if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
+    if (x->base->kind == EX_INDEX && x->base->base->kind == EX_NAME)
+        diag_fix(e->c->diags, g, "all subscripts stand in one bracket: `%s[a, b]`", name_of(e, x->base->base->id.name));
     return NULL;
 }
 

@@ -345,8 +345,8 @@ static bool tile_declaration(Slip *s)
         return true;
     }
     if (s->at.kind == TK_IDENT && s->expected[TK_COLON] && same_place(s->ps->before, s->first) &&
-        is_elem_type(s, s->prev)) {
-        const char *name = copy_of(s, s->at.span), *type = copy_of(s, s->prev.span);
+        (is_elem_type(s, s->prev) || foreign_type(copy_of(s, s->prev.span)))) {
+        const char *name = copy_of(s, s->at.span), *type = is_elem_type(s, s->prev) ? copy_of(s, s->prev.span) : "f32";
         FIX(s, say(s, E0122, s->prev.span, "the name stands before the type"), "`%s %s: %s[..];`", token_text(k), name,
             type);
         return true;

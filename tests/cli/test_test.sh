@@ -282,6 +282,12 @@ sed -i 1d loc/k.tile
 code 0 --update loc
 code 0 loc
 
+# What a line says of the simulator holds where the others run on a GPU.
+mkdir sims
+sed 's|^// run: .*|// run: one x=f32[64]~1 y=f32[64] --sim=fuzz --schedules=2|' both/k.tile >sims/k.tile
+code 0 --device=cuda sims
+rm -rf sims
+
 # What ends the tests ends all that they have started, and leaves no folder.
 mkdir tmp slow
 sed 's|^// run: .*|// run: one x=f32[64]~1 y=f32[64] --sim=fuzz --schedules=1000000|' both/k.tile >slow/k.tile

@@ -378,6 +378,16 @@ static bool parse_run(TestFile *t, const Words *w, RunLine *r)
     return !r->like || !r->kernel || strcmp(r->like, r->kernel) != 0;
 }
 
+/* `--sim=fuzz` and what else is of the simulator alone: such a line is for that, wherever the others run. */
+static bool for_simulator(const Words *options)
+{
+    static const char *const of_simulator[] = {"--sim", "--seed", "--schedules", "--trace"};
+    for (int i = 0; i < options->n; i++)
+        for (size_t k = 0; k < sizeof of_simulator / sizeof *of_simulator; k++)
+            if (strncmp(options->v[i], of_simulator[k], strlen(of_simulator[k])) == 0) return true;
+    return false;
+}
+
 static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, const char *folder)
 {
     Words w = {.n = 0}, options = options_of(t);
@@ -389,7 +399,7 @@ static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, c
         add(&w, "-I");
         add(&w, t->opt->lib.import_dirs[i]);
     }
-    if (t->opt->device) add(&w, printed("--device=%s", t->opt->device));
+    if (t->opt->device && (strncmp(t->opt->device, "sim", 3) == 0 || !for_simulator(&r->options))) add(&w, printed("--device=%s", t->opt->device));
     add(&w, printed("--save=%s", folder));
     add_all(&w, &r->options);
     add(&w, "--");
