@@ -94,10 +94,10 @@ static void yyerror(Span *at, Parse *ps, const char *msg);
 %token LET "let" VAR "var" VIEW "view"
 %token MOVE "move" PREFETCH "prefetch" FILL "fill" SHIFT "shift" WAIT "wait" GROUP "group" ARRIVE "arrive"
 %token EXPECT "expect" VIA "via" COMMIT "commit" READ "read" PEER "peer"
-%token FOR "for" PIPELINE "pipeline" BY "by" IF "if" ELSE "else" ROLES "roles" ROLE "role"
+%token FOR "for" PIPELINE "pipeline" IF "if" ELSE "else" ROLES "roles" ROLE "role"
 
 /* Words that may also name things: the list stands once more under `name`. */
-%token IN "in" BOX "box" SWIZZLE "swizzle" STRIDE "stride" OFFSET "offset" HALO "halo" AHEAD "ahead"
+%token IN "in" BY "by" BOX "box" SWIZZLE "swizzle" STRIDE "stride" OFFSET "offset" HALO "halo" AHEAD "ahead"
 %token TRANSPOSE "transpose" REVERSE "reverse" SUM "sum" CONVERT "convert" OVERLAP "overlap" REDUCE "reduce" CACHE "cache" BYTES "bytes"
 %token MULTICAST "multicast" ACROSS "across" STAGES "stages" LOWER "lower" UPPER "upper" CHANNELS "channels"
 %token PIXELS "pixels" L2 "l2" INTERLEAVE "interleave" ATOM "atom" FLIP "flip" PAIR "pair" FREE "free" TRUST "trust"
@@ -446,7 +446,7 @@ path: name                              { $$ = ident_list(TREE, (IdentList){0}, 
 name: IDENT                             { $$ = (Ident){$1, @1}; }
     | soft                              { $$ = parse_soft_name(ps, @1); }
     ;
-soft: "in" | "box" | "swizzle" | "stride" | "offset" | "halo" | "ahead" | "transpose" | "convert" | "overlap"
+soft: "in" | "by" | "box" | "swizzle" | "stride" | "offset" | "halo" | "ahead" | "transpose" | "convert" | "overlap"
     | "reduce" | "cache" | "bytes" | "multicast" | "across" | "stages" | "lower" | "upper" | "channels" | "pixels"
     | "l2" | "interleave" | "atom" | "flip" | "pair" | "free" | "trust" | "reverse" | "sum"
     ;
