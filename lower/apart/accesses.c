@@ -4,90 +4,63 @@
 
 /* ---- conditions ---- */
 
-static void know(Lower *L, TensorAccess *a, Poly number, Poly value)
+/* p == 0: what moves in it is a number that has a value. */
+static void know(Lower *L, TensorAccess *a, Poly p)
 {
-    bool known = number.n && !number.bad && !value.bad;
-    if (known && a->known.n < KNOWN_MAX) vec_push(L->a, &a->known, ((Known){number, value}));
+    Poly number, value;
+    domain_split(L->d, p, DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, &number, &value);
+    if (number.n == 0 || number.bad || value.bad || a->known.n == KNOWN_MAX) return;
+    Poly zero = poly_const(L->d, 0);
+    bool down = number.terms[0].coef < 0; /* a number is written in one way */
+    vec_push(L->a, &a->known, ((Known){down ? poly_sub(L->d, zero, number) : number, down ? value : poly_sub(L->d, zero, value)}));
 }
 
-typedef struct Range { /* least <= number <= most, by the conditions so far (bad: nothing is said) */
-    Poly number, least, most;
-    bool raised; /* least is no more what it is by itself */
-} Range;
-typedef struct Ranges {
-    Range v[KNOWN_MAX];
-    struct Unequal {
-        Range *range;
-        Poly value;
-    } unequal[KNOWN_MAX];
-    int n, nunequal;
-} Ranges;
-
-static Range *range_of(Lower *L, Ranges *all, Poly number)
+/* p >= 0 */
+static void hold(Lower *L, TensorAccess *a, Poly p)
 {
-    for (int i = 0; i < all->n; i++)
-        if (poly_same(all->v[i].number, number)) return &all->v[i];
-    if (all->n == KNOWN_MAX || number.n == 0 || number.bad) return NULL;
-    Range *r = &all->v[all->n++];
-    *r = (Range){.number = number};
-    r->least.bad = !domain_min(L->d, number, &r->least);
-    r->most.bad = !domain_max(L->d, number, &r->most);
-    return r;
+    Poly number, value;
+    domain_split(L->d, p, DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, &number, &value);
+    if (number.n && !number.bad && a->holds.n < KNOWN_MAX) vec_push(L->a, &a->holds, p);
 }
 
-static void raise_least(Range *r, Poly least)
-{
-    r->least = least;
-    r->raised = true;
-}
+typedef struct Unequal { /* not 0 */
+    Poly p[KNOWN_MAX];
+    int n;
+} Unequal;
 
-/* Ends that are not among the values are none: of 0 .. 2 without 0 and 1 one value is left. */
-static bool cut_end(Lower *L, const struct Unequal *u)
-{
-    Range *r = u->range;
-    if (domain_eq(L->d, u->value, r->least)) raise_least(r, poly_add(L->d, r->least, poly_const(L->d, 1)));
-    else if (domain_eq(L->d, u->value, r->most)) r->most = poly_sub(L->d, r->most, poly_const(L->d, 1));
-    else return false;
-    return true;
-}
-
-static void know_ranges(Lower *L, TensorAccess *a, Ranges *all)
-{
-    for (bool cut = true; cut;) {
-        cut = false;
-        for (int i = 0; i < all->nunequal; i++) cut |= cut_end(L, &all->unequal[i]);
-    }
-    for (int i = 0; i < all->n; i++)
-        if (domain_le(L->d, all->v[i].most, all->v[i].least))
-            know(L, a, all->v[i].number, all->v[i].raised ? all->v[i].most : all->v[i].least);
-}
-
-/* Of x - y as a number that moves, and what a launch knows. What variables held where the condition stands nobody knows here. */
-static void know_condition(Lower *L, TensorAccess *a, Ranges *all, const Condition *c)
+/* What variables held where the condition stands nobody knows here. */
+static void know_condition(Lower *L, TensorAccess *a, Unequal *unequal, const Condition *c)
 {
     Domain *d = L->d;
     if (c->b == NULL || (scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
-    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), number, value;
-    bool less = domain_lt(d, x, y), more = domain_lt(d, y, poly_add(d, x, poly_const(d, c->less))), down;
+    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), p = poly_sub(d, poly_sub(d, y, x), poly_const(d, c->less));
+    bool less = domain_lt(d, x, y), more = domain_lt(d, p, poly_const(d, 0));
     a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(d, x, y);
-    domain_split(d, poly_sub(d, x, y), DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, &number, &value);
-    down = number.n && number.terms[0].coef < 0; /* a number is written in one way */
-    if (down) number = poly_sub(d, poly_const(d, 0), number);
-    else value = poly_sub(d, poly_const(d, 0), value);
-    if (c->kind == COND_ORDER && number.n && !number.bad && a->holds.n < KNOWN_MAX)
-        vec_push(L->a, &a->holds, poly_sub(d, poly_sub(d, y, x), poly_const(d, c->less)));
-    if (c->kind == COND_EQUAL) know(L, a, number, value);
-    Range *r = c->kind == COND_EQUAL ? NULL : range_of(L, all, number);
-    if (r == NULL) return;
-    if (c->kind == COND_UNEQUAL && all->nunequal < KNOWN_MAX) {
-        all->unequal[all->nunequal++] = (struct Unequal){r, value};
-    } else if (c->kind == COND_ORDER && down) {
-        value = poly_add(d, value, poly_const(d, c->less));
-        if (r->least.bad || domain_le(d, r->least, value)) raise_least(r, value);
-    } else if (c->kind == COND_ORDER) {
-        value = poly_sub(d, value, poly_const(d, c->less));
-        if (r->most.bad || domain_le(d, value, r->most)) r->most = value;
+    if (c->kind == COND_ORDER) hold(L, a, p);
+    else if (c->kind == COND_EQUAL) know(L, a, p);
+    else if (unequal->n < KNOWN_MAX) unequal->p[unequal->n++] = p;
+}
+
+/* Is p at most 0, where all that holds does? */
+static bool at_most_0(Lower *L, const TensorAccess *a, Poly p)
+{
+    return domain_le_where(L->d, a->holds.v, (int)a->holds.n, p, poly_const(L->d, 0));
+}
+
+/* What is not 0 and on one side of it is beyond: of 0 .. 2 without 0 and 1 one value is left. What is at least 0 and at most 0 has a value. */
+static void know_ends(Lower *L, TensorAccess *a, Unequal *u)
+{
+    Poly one = poly_const(L->d, 1);
+    for (int i = 0; i < u->n; i++) {
+        Poly p = u->p[i], minus = poly_sub(L->d, poly_const(L->d, 0), p);
+        bool below = at_most_0(L, a, p);
+        if (!below && !at_most_0(L, a, minus)) continue;
+        hold(L, a, poly_sub(L->d, below ? minus : p, one));
+        u->p[i] = u->p[--u->n];
+        i = -1; /* by that others may be on one side */
     }
+    for (uint32_t i = 0; i < a->holds.n; i++)
+        if (at_most_0(L, a, a->holds.v[i])) know(L, a, a->holds.v[i]);
 }
 
 /* ---- accesses ---- */
@@ -103,9 +76,9 @@ TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
     memcpy(a->team, s->team, sizeof a->team);
     for (uint32_t i = 0; i < s->open_loops.n; i++) vec_push(L->a, &a->loops, s->open_loops.v[i]);
     a->common = a->loops.n;
-    Ranges ranges = {.n = 0};
-    for (uint32_t i = 0; i < s->conditions.n; i++) know_condition(L, a, &ranges, &s->conditions.v[i]);
-    know_ranges(L, a, &ranges);
+    Unequal unequal = {.n = 0};
+    for (uint32_t i = 0; i < s->conditions.n; i++) know_condition(L, a, &unequal, &s->conditions.v[i]);
+    know_ends(L, a, &unequal);
     axes_of(L, a);
     return a;
 }
