@@ -200,10 +200,7 @@ static void assume(Lower *L, const Sx *x)
         const Condition *c = &L->scalars->conditions.v[i];
         if (c->b == NULL) continue;
         Poly a = scalar_poly(L, c->a), b = scalar_poly(L, c->b);
-        int64_t zero;
         if (c->kind == COND_ORDER) domain_assume_le(d, poly_add(d, a, poly_const(d, c->less)), b);
-        else if (c->kind == COND_EQUAL && c->a->op == SX_MOD && poly_is_const(b, &zero) && zero == 0)
-            domain_assume_divides(d, scalar_poly(L, c->a->b), scalar_poly(L, c->a->a));
         else if (c->kind == COND_EQUAL) domain_assume_eq(d, a, b);
     }
     L->scalars->conditions.n = around;
