@@ -9,10 +9,9 @@
  * tensor memory is in order.
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph,
  * whose accesses judge/places.c sorts and judge/pairs.c compares; values/polys.c says where they lie, values/views.c where
- * maps do. tries/choices.c enumerates the trip counts, for nests that tries/nests.c tells apart one by one, and
- * tries/remainders.c the slots that loops begin with; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
- * tries/turns.c, tries/roles.c, tries/launches.c and judge/cycles.c extend the result to all of them, tries/constants.c to
- * long constant ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few);
+ * maps do. tries/choices.c enumerates the trip counts, and tries/remainders.c the slots that loops begin with; tries/period.c,
+ * tries/rounds.c, tries/moduli.c, tries/compare.c, tries/nests.c, tries/turns.c, tries/roles.c, tries/launches.c and judge/cycles.c
+ * extend the result to all of them, tries/constants.c to long constant ones; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few);
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
 #ifndef LOWER_VERIFY_GRAPH_VERIFIER_H
@@ -104,7 +103,6 @@ typedef struct Verifier {
     bool uneven;             /* what turns order depends on the turn */
     uint64_t loaded, stored; /* tensors that copies read and write; of what is read by its address any */
     Form (*sreg)[IRR_COUNT]; /* by rank */
-    uint32_t *nest; /* by op: the nest it is part of; 0: none */
 
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts, or by which values are greater since loops that are made from them had too few turns */
@@ -225,12 +223,6 @@ static inline bool verify_stopped(const Verifier *v)
 bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b); /* one loop, or loops of two roles that pass their turns together */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
-/* Of what hangs together one stands for all. */
-static inline uint32_t verify_root(uint32_t *parent, uint32_t x)
-{
-    while (parent[x] != x) x = parent[x] = parent[parent[x]];
-    return x;
-}
 uint32_t verify_around(const Verifier *v, uint32_t op); /* the innermost loop of its own trip count around it; nops: none */
 
 /* A loop over copies' lanes, or one whose bounds are numbers: the runs have all of its turns. */

@@ -10,7 +10,7 @@
 #include "lower/verify/graph/values/values.h"
 #include "lower/verify/verify.h"
 
-enum { BUDGET = 32000000, BUDGET_OP = 60000, RUNS_MAX = 4000, RUNS_FEW = 60, RANKS_MAX = 16 };
+enum { BUDGET = 32000000, BUDGET_OP = 60000, RUNS_MAX = 6000, RUNS_FEW = 60, RANKS_MAX = 16 };
 
 /* ---- reports ---- */
 
@@ -387,7 +387,6 @@ static void prepare(Verifier *v)
     v->turns = arena_array(v->arena, Turns, v->nops + 1);
     v->rate = arena_array(v->arena, int64_t, v->nops + 1);
     registers(v);
-    nests_find(v);
     period_prepare(v);
     compare_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);

@@ -100,6 +100,13 @@ typedef struct Linked { /* loops of which edges may tell the rate of one by that
     uint32_t *parent, *first, *next; /* by loop; of those that hang together, by the one that stands for them: its edges in order, from 1 */
 } Linked;
 
+/* Of what hangs together one stands for all. */
+static uint32_t root(uint32_t *parent, uint32_t x)
+{
+    while (parent[x] != x) x = parent[x] = parent[parent[x]];
+    return x;
+}
+
 static Linked link_loops(Verifier *v, const Folded *f)
 {
     uint32_t n = v->nops + 1;
@@ -108,10 +115,10 @@ static Linked link_loops(Verifier *v, const Folded *f)
     for (int listing = 0; listing < 2; listing++) {
         for (uint32_t k = f->edges.n; k > 0; k--) {
             const Edge *e = &f->edges.v[k - 1];
-            uint32_t from = f->nodes.v[e->from].loop, to = verify_root(l.parent, f->nodes.v[e->to].loop);
+            uint32_t from = f->nodes.v[e->from].loop, to = root(l.parent, f->nodes.v[e->to].loop);
             if (from == f->nodes.v[e->to].loop || e->last[0] == e->first[0] || e->last[1] == e->first[1]) continue;
             if (listing) l.next[k - 1] = l.first[to], l.first[to] = k;
-            else l.parent[verify_root(l.parent, from)] = to;
+            else l.parent[root(l.parent, from)] = to;
         }
     }
     return l;
@@ -128,7 +135,7 @@ static void rates_of(Verifier *v, const Folded *f)
         if (more) *rate = RATE;
         while (more) {
             more = false;
-            for (uint32_t k = l.first[verify_root(l.parent, f->nodes.v[i].loop)]; k; k = l.next[k - 1]) {
+            for (uint32_t k = l.first[root(l.parent, f->nodes.v[i].loop)]; k; k = l.next[k - 1]) {
                 const Edge *e = &f->edges.v[k - 1];
                 int64_t *ends[] = {&v->rate[f->nodes.v[e->from].loop], &v->rate[f->nodes.v[e->to].loop]};
                 int to = *ends[0] != 0;

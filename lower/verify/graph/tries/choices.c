@@ -1,8 +1,8 @@
 /* Which trip counts are tried. A run meets a loop bound that is not a number: what it depends on gets values, and the run
- * starts again; all combinations are gone through as an odometer does, without those of nests that have nothing in common.
- * Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
- * long. What is chosen is a linear combination of atoms without its constant, in lowest terms: every other value that
- * is the same combination, plus a constant, is then a number too, in every role and CTA.
+ * starts again; all combinations are gone through as an odometer does. Bounds that are a new value in each turn of a loop
+ * around follow the first one's choice in patterns that mix short and long. What is chosen is a linear combination of atoms
+ * without its constant, in lowest terms: every other value that is the same combination, plus a constant, is then a number
+ * too, in every role and CTA.
  */
 #include <string.h>
 
@@ -445,7 +445,7 @@ static void make(Verifier *v, Choice c, const Values *l)
     if (l->full) verify_refuse(v, E0660, c.op, "this loop is clipped and shifted in too many ways to be proved");
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *other = &v->choices.v[i];
-        digits += other->owner == UINT32_MAX && !nests_apart(v, &c, other);
+        digits += other->owner == UINT32_MAX;
         if (c.alone || other->alone || memcmp(&other->key, &c.key, sizeof c.key) != 0) continue;
         if (other->owner == UINT32_MAX) c.owner = i;
         c.turn++;
@@ -503,7 +503,6 @@ static void add(Verifier *v, uint32_t op, Form x, bool alone)
         c.of = sum;
     }
     if (pred) c.key.part = 0, c.key.family = family(f, c.of, FAMILY_FUEL);
-    c.own = !pred && nests_own(v, c.of);
     c.constant = d->k;
     c.scale = scale;
     Values l = {.n = 0};
@@ -541,17 +540,6 @@ static uint32_t positions(const Verifier *v, uint32_t i)
     return v->choices.v[i].n;
 }
 
-/* Where nests have nothing in common (tries/nests.c), the turns of one are tried while the others have none. */
-static bool worth_trying(const Verifier *v, uint32_t i)
-{
-    const Choice *c = &v->choices.v[i];
-    for (uint32_t j = 0; j < i && c->at > 0; j++) {
-        const Choice *o = &v->choices.v[j];
-        if (o->owner == UINT32_MAX && o->at > 0 && nests_apart(v, c, o)) return false;
-    }
-    return true;
-}
-
 bool choice_next(Verifier *v)
 {
     for (uint32_t i = v->choices.n; i-- > 0;) {
@@ -559,7 +547,6 @@ bool choice_next(Verifier *v)
         if (c->owner != UINT32_MAX) continue;
         uint32_t all = positions(v, i);
         while (++c->at < all) {
-            if (!worth_trying(v, i)) continue;
             v->choices.n = i + 1;
             return true;
         }

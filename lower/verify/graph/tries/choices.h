@@ -19,7 +19,6 @@ typedef struct Choice {
     bool alone; /* nothing that is made again */
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
     uint32_t turn;  /* how many of the owner's came before */
-    bool own;       /* of the loop's nest alone: tries/nests.c */
     bool remainder; /* of is modulo a number: each of its values is tried (tries/remainders.c) */
 } Choice;
 typedef struct Dividend { /* what some loop counts to, and how many times another one's turns it has: `n` beside `n / by` */

@@ -55,13 +55,10 @@ void launches_check(Verifier *v); /* refuses what failed, and compares as what i
 void launches_demand(Verifier *v); /* .. of the launch: adds checks */
 
 /* ---- nests.c ---- */
-void nests_find(Verifier *v);
-bool nests_apart(const Verifier *v, const Choice *a, const Choice *b); /* the loops of the two choices have nothing in common */
 /* Loops in it, or elsewhere in its role, turn more or less often as it does: few of its turns don't stand for many, those of other loops being as they are. */
 bool nests_coupled(const Verifier *v, uint32_t loop);
 void nests_together(Verifier *v); /* together */
 void nests_check(Verifier *v); /* after all runs: of loops whose trip counts differ from turn to turn those that the runs tell of */
-bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
 /* ---- compare.c ---- */
 void compare_prepare(Verifier *v); /* what is held open, and ring, so that the runs tell of the rest */

@@ -146,7 +146,6 @@ bool form_le(Forms *f, Form x, Form y);
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
 bool form_split(Forms *f, Form x, int64_t d, Form *quotient, Form *rest); /* x is d * quotient + rest: false where those are no forms */
 bool form_not_zero(Forms *f, const IrKernel *k, Form x);
-bool lx_taken_apart(const LxPool *lx, uint32_t x); /* of a launch expression the form is made from those of its parts */
 Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
 Form form_bit(Forms *f, Form x, int64_t bit); /* of x, as a pred; 0: not known */
 

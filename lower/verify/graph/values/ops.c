@@ -325,7 +325,8 @@ static uint32_t multiplied(const LxPool *lx, const LxNode *n, int64_t *by)
     return *by <= 0 ? 0 : b->op == LX_CONST ? n->a : n->b;
 }
 
-bool lx_taken_apart(const LxPool *lx, uint32_t x)
+/* The form of a launch expression is made from those of its parts. */
+static bool taken_apart(const LxPool *lx, uint32_t x)
 {
     const LxNode *n = &lx->nodes.v[x - 1];
     int64_t by;
@@ -344,7 +345,7 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
     const LxNode *n = &k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST && op->type == IR_I64) return form_const(f, n->k);
     Form whole = 0;
-    if (fuel > 0 && op->type == IR_I64 && lx_taken_apart(&k->mf.lx, x)) {
+    if (fuel > 0 && op->type == IR_I64 && taken_apart(&k->mf.lx, x)) {
         int64_t by = 0;
         uint32_t of = n->op == LX_MUL ? multiplied(&k->mf.lx, n, &by) : n->a;
         Form a = launch_form(f, k, op, of, fuel - 1), b = by ? 0 : launch_form(f, k, op, n->b, fuel - 1);
