@@ -305,6 +305,23 @@ static const Finding FINDINGS[] = {
     "      %from = gaddr src, %at\n      blk.load %from -> tile+%at, bytes 1024, full\n    end\n"                     \
     "    bar.wait full, 0\n  }\n}\n"
 
+/* One role is done with a tile, and copies `least` pieces or more; the other, which waits for their bytes, writes the tile. */
+#define UNSURE(least)                                                                                                  \
+    R_HEAD("1, 1, 1", "64")                                                                                            \
+    "  buf tile bytes 8192 align 128 slots 1 pitch 8192 at 0\n  buf used bytes 1024 align 128 slots 1 pitch 1024 at 8192\n" \
+    "  bar full slots 1 count 1 at 200000\n  bar first slots 1 count 1 at 200008\n  bar again slots 1 count 1 at 200016\n" \
+    "  init {\n    elect bar.init full, 1\n    elect bar.init first, 1\n    elect bar.init again, 1\n"               \
+    "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n  role user warps 1 elect {\n"                               \
+    "    %m = param.i64 M\n    %m1 = sub.i64 %m, 1\n    %u = min.i64 %m1, 8\n    %n = max.i64 %u, " least "\n"        \
+    "    %a = gaddr src, 0\n    bar.arrive_expect first, 1024\n    blk.load %a -> used, bytes 1024, first\n"          \
+    "    bar.wait first, 0\n    %b = gaddr dst, 0\n    blk.store used -> %b, bytes 1024\n    grp.commit\n"            \
+    "    grp.wait 0 read\n    %i = loop.i64 0 .. %n\n      %at = mul.i64 %i, 1024\n      %from = gaddr src, %at\n"    \
+    "      blk.load %from -> tile+%at, bytes 1024, full\n    end\n    bar.wait full, 0\n  }\n"                       \
+    "  role writer warps 1 elect {\n    %m2 = param.i64 M\n    %m3 = sub.i64 %m2, 1\n    %u2 = min.i64 %m3, 8\n"      \
+    "    %n2 = max.i64 %u2, " least "\n    %n3 = cvt.i32 %n2\n    %all = mul.i32 %n3, 1024\n"                         \
+    "    bar.arrive_expect full, %all\n    bar.wait full, 0\n    %c = gaddr src, 0\n"                                 \
+    "    bar.arrive_expect again, 1024\n    blk.load %c -> used, bytes 1024, again\n    bar.wait again, 0\n  }\n}\n"
+
 /* Whole kernels. */
 static const Finding WRONG[] = {
     /* The second CTA's parity is wrong from the 21st turn on. */
@@ -366,6 +383,8 @@ static const Finding WRONG[] = {
      NULL, "E0605"},
     {"pieces as many as rows", PIECES("1024"), NULL, "accepted"},
     {"pieces of fewer bytes than expected", PIECES("1040"), NULL, "E0605"},
+    {"bytes that surely come show what comes before them", UNSURE("1"), NULL, "accepted"},
+    {"bytes that may be none show nothing", UNSURE("0"), NULL, "E0612"},
 };
 
 static const char *text_of(const char *kernel)

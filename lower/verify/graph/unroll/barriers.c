@@ -181,8 +181,8 @@ static void check_tx(Verifier *v, uint32_t op, const Phase *p)
         tell_most(v, op, p, worst);
 }
 
-/* Bytes that the phase can't be complete without: where a thread is certain to bring some, the phase is over after what
- * comes before the first of its copies. */
+/* Bytes that the phase can't be complete without: where it is certain that these are some, the phase is over after what comes before
+ * them; where a thread is certain to bring some, after what comes before the first of its copies. */
 static void bring(Verifier *v, Phase *p, const Sum *s)
 {
     uint32_t i = 0;
@@ -193,6 +193,7 @@ static void bring(Verifier *v, Phase *p, const Sum *s)
     }
     Bringer *b = &p->bringers.v[i];
     b->bytes = form_add(&v->f, b->bytes, 1, s->bytes);
+    if (s->bytes && form_data(&v->f, s->bytes)->lo > 0) verify_clock_join(v, p->clock, s->clock);
     if (b->bytes && form_data(&v->f, b->bytes)->lo > 0) verify_clock_join(v, p->clock, b->clock);
 }
 

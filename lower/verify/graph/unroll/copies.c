@@ -148,7 +148,6 @@ typedef struct Copy {
     uint8_t gap;                /* of a load: what of each 16 bytes of those has no value */
     Value value;                /* for ld.shared and clc.id */
     Form cond;                  /* under which its bytes are written */
-    bool certain, lanes;        /* lanes: each issues its own, or none */
     EventId event;
     const MfMap *map;
 } Copy;
@@ -252,7 +251,6 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
-    if (c->certain && !c->lanes) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
     Access a = access_new(c->op, at, true, c->cond, c->event);
     a.async = true;
     a.generic = generic_copy(v->ops[c->op]);
@@ -287,12 +285,11 @@ static void reads(Verifier *v, const Copy *c, IrKey key, Phase *phase)
 }
 
 /* One thread issues a copy, or each lane its own. */
-static bool by_one(Verifier *v, uint32_t op, bool *lanes)
+static bool by_one(Verifier *v, uint32_t op)
 {
-    *lanes = false;
     if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
-    for (uint32_t i = 0; i < v->now->depth && !*lanes; i++) *lanes = v->ops[v->now->frames[i].op]->op == IR_LANES;
-    if (*lanes) return true;
+    for (uint32_t i = 0; i < v->now->depth; i++)
+        if (v->ops[v->now->frames[i].op]->op == IR_LANES) return true;
     verify_refuse(v, E0672, op, "%s by all threads of the role", verify_op_text(v, op));
     return false;
 }
@@ -327,7 +324,6 @@ static void under(Verifier *v, Copy *c, Form guard)
     c->guard = guard;
     c->counted = form_guard(f, guard, c->bytes);
     c->cond = form_where_positive(f, guard, c->bytes);
-    c->certain = form_is(f, guard, 1) && form_data(f, c->bytes)->lo > 0;
 }
 
 /* What the guard comes to where the mask is not 0. */
@@ -359,17 +355,13 @@ void copy_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     const IrArg *bytes = verify_arg(v, op, IRK_BYTES), *map = verify_arg(v, op, IRK_MAP);
     Targets to;
-    bool lanes;
     if (o->op == IR_TC_CP || o->op == IR_TC_SHIFT) {
         tensor_copy_step(v, op);
         return;
     }
-    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op, &lanes)) return;
+    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op)) return;
     int64_t cell = o->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES;
-    Copy c = {.op = op,
-              .lanes = lanes,
-              .bytes = bytes ? run_value(v, bytes) : form_const(f, cell),
-              .guard = run_guard(v, op)};
+    Copy c = {.op = op, .bytes = bytes ? run_value(v, bytes) : form_const(f, cell), .guard = run_guard(v, op)};
     c.room = c.bytes;
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
     if (o->op == IR_ST_ASYNC) c.value = run_value_at(v, verify_arg(v, op, IRK_A));
