@@ -305,6 +305,16 @@ static const Finding FINDINGS[] = {
     "      %from = gaddr src, %at\n      blk.load %from -> tile+%at, bytes 1024, full\n    end\n"                     \
     "    bar.wait full, 0\n  }\n}\n"
 
+/* Two turns, each into slot k % slots. */
+#define PICKS(slots)                                                                                                   \
+    R_HEAD("1, 1, 1", "32")                                                                                            \
+    "  buf tile bytes 1024 align 128 slots 2 pitch 1024 at 0\n  bar full slots 1 count 1 at 200000\n"                  \
+    "  init {\n    elect bar.init full, 1\n    elect fence.mbar_init\n    cta.sync 0, 32\n  }\n"                      \
+    "  role main warps 1 elect {\n    bar.arrive_expect full, 2048\n    %i = loop.i64 0 .. 2\n"                       \
+    "      %i32 = cvt.i32 %i\n      %s = mod.i32 %i32, " slots "\n      %at = mul.i64 %i, 1024\n"                      \
+    "      %from = gaddr src, %at\n      blk.load %from -> tile[%s], bytes 1024, full\n    end\n"                     \
+    "    bar.wait full, 0\n  }\n}\n"
+
 /* One role is done with a tile, and copies `least` pieces or more; the other, which waits for their bytes, writes the tile. */
 #define UNSURE(least)                                                                                                  \
     R_HEAD("1, 1, 1", "64")                                                                                            \
@@ -385,6 +395,8 @@ static const Finding WRONG[] = {
     {"pieces of fewer bytes than expected", PIECES("1040"), NULL, "E0605"},
     {"bytes that surely come show what comes before them", UNSURE("1"), NULL, "accepted"},
     {"bytes that may be none show nothing", UNSURE("0"), NULL, "E0612"},
+    {"turns into one slot each", PICKS("2"), NULL, "accepted"},
+    {"two turns into one slot", PICKS("1"), NULL, "E0657"},
 };
 
 static const char *text_of(const char *kernel)

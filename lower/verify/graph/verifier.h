@@ -26,7 +26,8 @@
 enum {
     BLOCK_EVENTS = 1, /* synchronisation in it: unrolled */
     BLOCK_COPIES = 2,
-    BLOCK_SETS = 4 /* of variables */
+    BLOCK_SETS = 4, /* of variables */
+    BLOCK_PICKS = 8 /* of slots, by copies, in few turns: unrolled, too */
 };
 typedef struct Operands { /* of a scalar op; NULL: none */
     const IrArg *a, *b, *cond;

@@ -280,13 +280,12 @@ static void find_operands(Verifier *v)
     v->next = arena_array(v->arena, uint32_t, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
-    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues + v->k->vars.n);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         uint32_t next = v->bodies.v[i].end;
         for (uint32_t j = next; j-- > v->bodies.v[i].first;) {
             find_args(v, j);
             v->next[j] = next = v->operands[j].pure ? next : j;
-            if (v->ops[j]->op == IR_LOOP) inside_find(v, j, in);
+            if (v->ops[j]->op == IR_LOOP) inside_find(v, j);
         }
     }
 }

@@ -81,7 +81,8 @@ static bool commutes(const Verifier *v, uint32_t op)
 bool pair_harmless(const Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write)) return true;
-    if (!a->tensors && ((a->act && a->act == b->act) || (a->op == b->op && a->start == b->start))) return true;
+    bool one_op = a->op == b->op && a->start == b->start && !(a->write && b->write); /* two writes: of turns with nothing in between */
+    if (!a->tensors && ((a->act && a->act == b->act) || one_op)) return true;
     return a->reduce && a->reduce == b->reduce && commutes(v, a->op);
 }
 

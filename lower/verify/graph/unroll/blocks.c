@@ -82,7 +82,7 @@ static void enter_loop(Verifier *v, uint32_t op)
         return;
     }
     forget_values(v, op);
-    if (!(v->block[op] & BLOCK_EVENTS)) {
+    if (!(v->block[op] & (BLOCK_EVENTS | BLOCK_PICKS))) {
         burst_enter(v, op, lo, hi);
         return;
     }

@@ -42,7 +42,7 @@ EventId event_new(Verifier *v, uint32_t op)
     for (int i = 0; i < COMMITS; i++) e->commits[i] = t->commits[i].n;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
-        if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
+        if (fr->burst || !(v->block[fr->op] & BLOCK_EVENTS)) continue; /* or an `if` */
         e->in = (InLoop){fr->op, e->in.level + 1, fr->pass, (uint32_t)fr->at};
         e->within = loop_fixed(v, fr->op) ? e->within * (uint32_t)fr->past + (uint32_t)fr->at : 0;
         if (!loop_fixed(v, fr->op)) e->open = (InLoop){fr->op, e->open.level + 1, fr->pass, (uint32_t)fr->at};

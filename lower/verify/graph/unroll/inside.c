@@ -40,41 +40,14 @@ void blocks_match(Verifier *v)
     }
 }
 
-/* ---- values ---- */
-
-/* From turn to turn the value may be another one: it is made from the index, from a variable that the loop sets, or from
- * what is not worked out from values. */
-static bool varies(const Verifier *v, const IrOp *op, const uint32_t *in, uint32_t loop)
-{
-    if (op->op == IR_GET) return in[v->nvalues + ir_find(op, IRK_VAR)->id] == loop;
-    bool other = !run_pure(op) || (op->guard.pred && in[op->guard.pred - 1] == loop);
-    for (uint32_t i = 0; i < op->nargs && !other; i++)
-        other = op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
-    return other;
-}
-
-static bool picks_slot(const IrOp *op, const uint32_t *in, uint32_t loop)
-{
-    bool picks = false;
-    for (uint32_t i = 0; i < op->nargs && ir_op_info(op->op)->group == IRG_COPY; i++)
-        picks |= op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
-    return picks;
-}
-
 enum { FEW = 8 };
 
-/* in: by value, then by variable: the loop, if it varies there. The copies of one of few turns that picks slots are gone through one by one. */
-void inside_find(Verifier *v, uint32_t open, uint32_t *in)
+/* A loop of few turns whose copies pick slots is gone through turn by turn: what is passed once has one slot. */
+void inside_find(Verifier *v, uint32_t open)
 {
-    const IrOp *const *ops = v->ops, *head = ops[open];
-    const IrArg *past = ir_find(head, IRK_B);
-    uint32_t loop = open + 1, end = v->partner[open];
-    if (past->kind != IRA_IMM || past->imm > FEW) return;
-    for (uint32_t x = open + 1; x < end; x++)
-        if (ops[x]->op == IR_SET) in[v->nvalues + ir_find(ops[x], IRK_VAR)->id] = loop;
-    if (head->dst) in[head->dst - 1] = loop;
-    for (uint32_t x = open + 1; x < end; x++) {
-        if (picks_slot(ops[x], in, loop)) v->block[open] |= BLOCK_EVENTS;
-        if (ops[x]->dst && varies(v, ops[x], in, loop)) in[ops[x]->dst - 1] = loop;
-    }
+    const IrArg *first = v->operands[open].a, *past = v->operands[open].b;
+    if (first->kind != IRA_IMM || past->kind != IRA_IMM || past->imm > FEW) return;
+    for (uint32_t i = open + 1; i < v->partner[open]; i++)
+        for (uint32_t j = 0; j < v->ops[i]->nargs && v->group[i] == IRG_COPY; j++)
+            if (v->ops[i]->args[j].key == IRK_SLOT && v->ops[i]->args[j].kind == IRA_VAL) v->block[open] |= BLOCK_PICKS;
 }

@@ -9,7 +9,7 @@
 
 /* ---- inside.c ---- */
 void blocks_match(Verifier *v);
-void inside_find(Verifier *v, uint32_t open, uint32_t *in);
+void inside_find(Verifier *v, uint32_t open);
 
 /* ---- run.c ---- */
 void run_prepare(Verifier *v);
