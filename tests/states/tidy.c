@@ -277,7 +277,7 @@ void states_write(Checker *c, State *s, Sig *to)
 /* Whether the two stand in x as p to q, or not at all; p 0: as they do here. */
 static bool in_proportion(const Numbers *n, Num x, uint32_t a, uint32_t b, int64_t *p, int64_t *q)
 {
-    int64_t k = num_coefficient(n, x, a), l = num_coefficient(n, x, b), far, near;
+    int64_t k = num_coefficient(n, x, a), l = num_coefficient(n, x, b), far = 0, near = 0;
     if ((k == 0) != (l == 0)) return false;
     if (k && *p == 0) *p = k, *q = l;
     return mul_s64(k, *q, &far) && mul_s64(l, *p, &near) && far == near;
