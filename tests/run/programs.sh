@@ -74,7 +74,7 @@ for shape in 1,8 200,136 $(many 1000,1032 130,136); do
     case_ $h/pipeline/default_depth.tile x="$work/a.npy" y="u16[$shape]:$work/b.npy" && same a b
     case_ $h/pipeline/parts.tile x="$work/a.npy" y="u16[$shape]:$work/b.npy" && same a b
     make f2 "$shape" a
-    case_ $h/pipeline/prefetch_ahead.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
+    case_ $h/pipeline/prefetch_ahead.tile:prefetch_ahead x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
 done
 for depth in 1 2 3 5 40; do # slots against trips: none, one, one off the depth, and many
     for n in 0 1 2 3 4 5 6 50; do
