@@ -91,6 +91,7 @@ struct Domain {
     Poly ge[FACTS_MAX]; /* each >= 0 */
     Multiple multiples[FACTS_MAX];
     Atom bucket[ATOM_BUCKETS];
+    Atom more; /* order.c's; 0: not yet made */
     VEC(Made) made;
 };
 

@@ -31,12 +31,19 @@ static Poly last_of(Separation *s, Poly p, bool last, int but)
     return known ? p : POLY_BAD;
 }
 
+/* By how much a number is greater, less 1: one for all proofs, so that what is made of it is made once. */
+static Atom more_by(Domain *d)
+{
+    if (d->more == 0) d->more = domain_opaque(d, "more", 0, INT64_MAX, 1, 0, DEP_TEAM);
+    return d->more;
+}
+
 /* One has the number at some value, the other at a greater one: does one lie before the other then? */
-static bool one_before(Separation *s, const Row *r, int number, Atom more, int greater)
+static bool one_before(Separation *s, const Row *r, int number, int greater)
 {
     Domain *d = s->d;
     Atom x = s->number[number].atom;
-    Poly first[2], end[2], value = raw_plus(d, raw_add(d, raw_atom(d, x), raw_atom(d, more)), 1);
+    Poly first[2], end[2], value = raw_plus(d, raw_add(d, raw_atom(d, x), raw_atom(d, more_by(d))), 1);
     for (int side = 0; side < 2; side++) {
         first[side] = last_of(s, r->start[side], false, number);
         end[side] = raw_add(d, last_of(s, r->start[side], true, number), r->extent[side]);
@@ -51,6 +58,5 @@ bool equal_in_order(Separation *s, const Row *r, int number)
 {
     const Number *n = &s->number[number];
     if (n->same || atom_info(s->d, n->atom)->kind != ATOM_INDEX || !moved_by(s->d, r->start[0], n->atom) || !moved_by(s->d, r->start[1], n->atom)) return false;
-    Atom more = domain_opaque(s->d, "later", 0, INT64_MAX, 1, 0, DEP_TEAM);
-    return one_before(s, r, number, more, 0) && one_before(s, r, number, more, 1);
+    return one_before(s, r, number, 0) && one_before(s, r, number, 1);
 }

@@ -79,7 +79,8 @@ static const char *no_steps(Separation *s, const Row *r)
 {
     Poly team, rest;
     domain_split(s->d, r->axis->start[0], DEP_TEAM, &team, &rest);
-    return arena_printf(s->a, "the start %s in %s is not a sum of steps of the team's indices, nor is what one of them has known to end before the next begins", domain_text(s->d, s->a, team), r->axis->name);
+    return arena_printf(s->a, "the start %s in %s is not a sum of steps of the team's indices, nor is what one of them has known to end before the next begins",
+                        domain_text(s->d, s->a, team), r->axis->name);
 }
 
 /* What the number moves the start by has no sign that is known. */

@@ -34,9 +34,9 @@ static Interval load_range(const PTensor *t)
 static Interval range_of_op(Lower *L, const Sx *x)
 {
     Interval a = scalar_range(L, x->a), b = x->b ? scalar_range(L, x->b) : (Interval){0, 0};
-    bool divides = x->op == SX_DIV || x->op == SX_MOD || x->op == SX_CEIL, launch = x->b && scalar_uses(L, x->b) == USE_LAUNCH;
-    if (b.lo < 1 && b.hi >= 1 && (divides || launch) && scalar_positive(L, x->b)) b.lo = 1;
-    if (b.lo < 1 && divides && launch && x->op != SX_MOD) return interval_shrunk(a); /* 0 is refused */
+    bool quotient = x->op == SX_DIV || x->op == SX_CEIL, launch = x->b && scalar_uses(L, x->b) == USE_LAUNCH;
+    if (b.lo < 1 && b.hi >= 1 && (quotient || x->op == SX_MOD || launch) && scalar_positive(L, x->b)) b.lo = 1;
+    if (b.lo < 1 && quotient && launch) return interval_shrunk(a); /* 0 is refused */
     switch ((SxOp)x->op) {
     case SX_NEG: return interval_neg(a);
     case SX_INV: return (Interval){~a.hi, ~a.lo};
