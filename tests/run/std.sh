@@ -37,6 +37,7 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.copy:repeat "$d" x="$work/a.npy" out="$of[3,50,80]:$work/b.npy" && map a b 0 0 0,80,1 3,50,80
     case $of in u8 | s64) v=3 ;; *) v=0 ;; esac
     case_ std.copy:constant "$d" y="$of[77,48]:$work/b.npy" -D constant.V=$v && constant "${t#*:}" 77,48 $v a && same a b
+    case_ std.copy:constant1 "$d" y="$of[3696]:$work/b.npy" -D constant1.V=$v && constant "${t#*:}" 3696 $v a && same a b
 
     make "${t#*:}" 144,272 a
     case_ std.transpose:transpose2 "$d" src="$work/a.npy" dst="$of[272,144]:$work/b.npy" && map a b 0 0 1,272 272,144
@@ -263,9 +264,11 @@ for tile in 1:4 3:4; do
 done
 
 make f4 50,72 a
-case_ std.halo:halo2 -D halo2.BH=16 -D halo2.BW=32 x="$work/a.npy" y="f32[4,3,18,40]:$work/b.npy" && tiled a b 16,32 1,4
+for g in 1 2 8; do case_ std.halo:halo2 -D halo2.G=$g -D halo2.BH=16 -D halo2.BW=32 x="$work/a.npy" y="f32[4,3,18,40]:$work/b.npy" && tiled a b 16,32 1,4; done
 make f4 9,10,40 a
-case_ std.halo:halo3 -D halo3.BW=32 x="$work/a.npy" y="f32[8,10,10,40]:$work/b.npy" && tiled a b 8,8,32 1,1,4
+for planes in 10:8 10:1 5:1 5:8; do
+    case_ std.halo:halo3 -D halo3.P=${planes%:*} -D halo3.G=${planes#*:} -D halo3.BW=32 x="$work/a.npy" y="f32[4,2,10,10,40]:$work/b.npy" && reshape b 8,10,10,40 c && tiled a c 8,8,32 1,1,4
+done
 make f4 2,9,17,24 a
 case_ std.halo:halo_nhwc -D halo_nhwc.T=f32 -D halo_nhwc.BC=16 x="$work/a.npy" y="f32[12,10,10,24]:$work/b.npy" && tiled a b 1,8,8,24 0,1,1,0
 

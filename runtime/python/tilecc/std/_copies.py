@@ -126,9 +126,9 @@ def fill(out, value):
         fill(one, value)
         move(view(one, a.shape, (0,) * len(a.shape)), out, dst=a)
         return given
-    n, last = math.prod(a.shape), a.shape[-1] if a.shape else 1
-    if even(a, size, last):
-        kernel("copy", "constant", T=a.dtype, V=value)(view(out, (n // last, last), (last, 1)))
+    n = math.prod(a.shape)
+    if even(a, size, n):
+        kernel("copy", "constant1", T=a.dtype, V=value)(view(out, (n,), (1,)))
     else:
         kernel("odd", "constant", T=a.dtype, V=value, BM=1)(view(out, (1, 1, 1, n), (0, 0, 0, 1)))
     return given
