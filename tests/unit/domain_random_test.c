@@ -815,6 +815,59 @@ static void random_groups(void **state)
     assert_true(groups_apart > 200);
 }
 
+/* Rows of m that are gone through in chunks of k, of which the last one may have fewer: how many one index counts depends on another one. */
+typedef struct Place {
+    int64_t row, chunk, lo, hi;
+} Place;
+
+static int rows_apart;
+
+static void random_rows_case(Arena *arena)
+{
+    Case all = {.d = domain_new(arena)}, *c = &all;
+    Atom team[2], turn;
+    int n = add_base(c, domain_size(c->d, "N", 0), false, 0, 1, 3), m = add_base(c, domain_size(c->d, "M", 1), false, 0, 1, 6);
+    int zero = add_node(c, OP_CONST, 0, 0, 0), k = add_node(c, OP_CONST, 0, 0, 1 + pick(4)), step = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
+    int row = add_index(c, &team[0], zero, nearly(c, n), DEP_TEAM);
+    int chunk = add_index(c, &team[1], zero, nearly(c, add_node(c, pick(6) ? OP_CEIL : OP_DIV, m, nearly(c, k), 0)), DEP_TEAM);
+    int first = add_node(c, OP_MUL, chunk, nearly(c, k), 0), left = add_node(c, OP_SUB, nearly(c, m), first, 0);
+    int in = add_index(c, &turn, zero, nearly(c, pick(6) ? add_node(c, OP_MIN, nearly(c, k), left, 0) : k), DEP_LOOP);
+    int at = add_node(c, OP_ADD, first, pick(6) ? in : add_node(c, OP_SUB, left, in, 0), 0), extent = pick(6) ? step : nearly(c, step);
+    at = add_node(c, OP_MUL, add_node(c, OP_ADD, add_node(c, OP_MUL, row, nearly(c, m), 0), at, 0), step, 0);
+    Poly start = c->nodes[at].poly, wide = c->nodes[extent].poly;
+    DomAxis axis = {.name = "a dimension", .start = {start, start}, .extent = {wide, wide}};
+    const char *why;
+    if (!domain_apart_teams(c->d, arena, &(DomPair){.axis = &axis, .naxes = 1, .team = team, .nteam = 2}, &why)) return;
+    rows_apart++;
+    for (c->base_value[0] = 1; c->base_value[0] <= 3; c->base_value[0]++) {
+        for (c->base_value[1] = 1; c->base_value[1] <= 6; c->base_value[1]++) {
+            Place seen[5 * 9 * 9];
+            int places = 0;
+            for (int of = 0; of < 5 * 9 * 9; of++) {
+                c->base_value[2] = of / 81;
+                c->base_value[3] = of / 9 % 9;
+                c->base_value[4] = of % 9;
+                eval_nodes(c, 0, c->nnodes);
+                bool runs = true;
+                for (int i = 2; i < 5; i++) runs = runs && c->base_value[i] < c->value[c->bases[i].count];
+                if (!runs) continue;
+                Place p = {c->base_value[2], c->base_value[3], c->value[at], c->value[at] + c->value[extent]};
+                for (int j = 0; j < places; j++)
+                    if ((seen[j].row != p.row || seen[j].chunk != p.chunk) && p.lo < seen[j].hi && seen[j].lo < p.hi)
+                        explain(c, "domain_apart_teams of rows", at, extent);
+                seen[places++] = p;
+            }
+        }
+    }
+}
+
+static void random_rows(void **state)
+{
+    (void)state;
+    draw(random_rows_case, 2000, &rows_apart, "rows");
+    assert_true(rows_apart > 200);
+}
+
 int main(void)
 {
     if (setjmp(out_of_memory)) return 70;
@@ -823,6 +876,7 @@ int main(void)
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(random_chunks),
         cmocka_unit_test(random_groups),
+        cmocka_unit_test(random_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

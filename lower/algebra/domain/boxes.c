@@ -144,6 +144,9 @@ Sum sum_of(Separation *s, const Row *r)
     sum.n = 0;
     for (int i = 0; i < s->nnumbers && fixed.n; i++)
         if (s->number[i].same && s->number[i].has[0]) fixed = domain_with(d, fixed, s->number[i].atom, s->number[i].value[0]);
+    if (!domain_min(d, fixed, &sum.same_lo)) sum.same_lo = POLY_BAD;
+    if (!domain_max(d, fixed, &sum.same_hi)) sum.same_hi = POLY_BAD;
+    for (int side = 0; side < 2; side++) sum.moving[side] = rest[side];
     for (int i = 0; i < s->nnumbers && rest[0].n + rest[1].n; i++) {
         bool of = true;
         for (int side = 0; side < 2; side++) {
@@ -223,12 +226,27 @@ static bool equal_by_multiples(const Separation *s, const Row *r, const Sum *sum
     return true;
 }
 
+/* All others of a side together reach less far than each by itself where the range of one depends on another: 8 * g + c, c < min(8, n - 8 * g), is below n. */
+static bool equal_by_ranges(const Separation *s, const Row *r, const Sum *sum, int part)
+{
+    Domain *d = s->d;
+    const Part *p = &sum->part[part];
+    Poly step, other, lo[2], hi[2];
+    for (int side = 0; side < 2; side++) {
+        poly_split(d, sum->moving[side], s->number[p->number].atom, &step, &other);
+        if (!p->alike || !domain_min(d, other, &lo[side]) || !domain_max(d, other, &hi[side])) return false;
+    }
+    Poly up = raw_add(d, raw_add(d, r->extent[0], sum->same_hi), raw_sub(d, hi[0], lo[1]));
+    Poly down = raw_sub(d, raw_add(d, r->extent[1], raw_sub(d, hi[1], lo[0])), sum->same_lo);
+    return at_most(s, up, p->step) && at_most(s, down, p->step);
+}
+
 static bool equal_on(Separation *s, const Row *r, const Sum *sum, int part)
 {
     Poly step = sum->part[part].step;
     if (step.bad) return false;
     if (at_most(s, reach_of(s, r, sum, part, false), step) && at_most(s, reach_of(s, r, sum, part, true), step)) return true;
-    return equal_by_multiples(s, r, sum, part);
+    return equal_by_multiples(s, r, sum, part) || equal_by_ranges(s, r, sum, part);
 }
 
 /* Until no row says more. */

@@ -2,7 +2,6 @@
 
 import math
 
-from .. import _row_major
 from .._arrays import array
 from ._matrices import windows
 from ._move import flip, move, packed, whole
@@ -115,8 +114,7 @@ def halo(x, tile, border):
     if whole(x) and _fit(x, with_border) and all(e * size_of(x) % 16 == 0 for e in (tile[-1], border[-1])):
         axes = "DHW"[3 - n :]
         sizes = {f"B{a}": t for a, t in zip(axes, tile)} | {f"H{a}": b for a, b in zip(axes, border)}
-        shape = (math.prod(counts[:-1]), counts[-1], *with_border)
-        kernel("halo", f"halo{n}", T=array(x).dtype, **sizes)(x, view(y, shape, _row_major(shape)))
+        kernel("halo", f"halo{n}", T=array(x).dtype, **sizes)(x, y)
     elif n == 3:
         windows(x, y, border, counts[1:], tile)
     else:
