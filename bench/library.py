@@ -292,9 +292,12 @@ def embedding_gradient(rows, columns):
 
 @case("MoE: permute {} tokens x {} to {} experts each", (65536, 2048, 4), (20, 72, 3))
 def moe_permute(tokens, columns, k):
-    x = bits((tokens, columns), torch.bfloat16)
-    idx = shuffled(tokens * k) // k
-    return Case(std.gather, lambda x, idx: torch.index_select(x, 0, idx), (x, idx), x.nbytes + x.nbytes * k + idx.nbytes)
+    x, row = bits((tokens, columns), torch.bfloat16), shuffled(tokens * k)
+    token = torch.empty_like(row)  # of each row
+    token[row.long()] = torch.arange(tokens * k, dtype=row.dtype, device=device) // k
+    row = row.view(tokens, k)
+    moved = x.nbytes + x.nbytes * k + row.nbytes
+    return Case(lambda x, row, token: std.dispatch(x, row), lambda x, row, token: torch.index_select(x, 0, token), (x, row, token), moved)
 
 
 @case("MoE: sums of {} tokens x {} from {} experts each", (65536, 2048, 4), (20, 72, 3))

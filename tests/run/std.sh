@@ -288,6 +288,12 @@ case_ std.sums:unpermute -D unpermute.K=3 -D unpermute.T=f32 -D unpermute.U=f32 
     numbers_of i4 0,0,0,1,1,1,2,2,2,3,3,3,4,4,4,5,5,5,6,6,6,7,7,7,8,8,8,9,9,9,10,10,10,11,11,11,12,12,12,13,13,13,14,14,14,15,15,15,16,16,16,17,17,17,18,18,18,19,19,19,20,20,20 k
     scatter_add d k c b
 }
+# Tokens to three rows each: what gathering tokens by the rows' numbers gives.
+small f32 21,144 100 a
+numbers_of i4 7,0,11,3,4,62,6,1,8,9,10,2,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,5 i
+numbers_of i4 0,2,3,1,1,20,2,0,2,3,3,0,4,4,4,5,5,5,6,6,6,7,7,7,8,8,8,9,9,9,10,10,10,11,11,11,12,12,12,13,13,13,14,14,14,15,15,15,16,16,16,17,17,17,18,18,18,19,19,19,20,20,1 k
+reshape i 21,3 j
+for c in '512|256' 64; do case_ std.rows:dispatch -D dispatch.K=3 -D dispatch.T=f32 -D "dispatch.C=$c" x="$work/a.npy" row="$work/j.npy" out="f32[63,144]:$work/b.npy" && gather a k b; done
 small f32 4,4,1040 100 a
 constant f4 4,1040 0 c
 case_ std.cluster:reduce_scatter x="$work/a.npy" out="f32[4,1040]:$work/b.npy" && sum a c b

@@ -154,6 +154,8 @@ def test_rows():
         i = np.array([5, 2, -1, 19], t)
         want[[5, 2, 19]] = x[[0, 1, 3]]
         equal(std.scatter(x[:4], i, out), want)
+        row = np.array([[3, 0, 11], [1, 2, 6], [4, 10, 5], [9, 8, 7]], t)
+        equal(std.dispatch(x[:4], row), x[np.argsort(row.ravel()) // 3])
         i = np.array([5, 2, 5, 20], t)
         for r in range(3):
             want[i[r]] += x[r]
@@ -341,6 +343,9 @@ def test_errors():
         (ValueError, "are not those of queries", lambda: std.split_qkv(some((1, 3, 4, 8)))),
         (ValueError, "do not go with", lambda: std.merge_qkv(*(some((1, h, 4, 8)) for h in (2, 1, 2)))),
         (ValueError, "at most 64 rows", lambda: std.unpermute(some((3, 64)), np.zeros((2, 65), np.int32))),
+        (ValueError, "row has shape (3, 2), wanted is (4, 2)", lambda: std.dispatch(some((4, 64)), np.zeros((3, 2), np.int32))),
+        (ValueError, "row has shape (4,)", lambda: std.dispatch(some((4, 64)), np.zeros(4, np.int32))),
+        (TypeError, "wanted are integers", lambda: std.dispatch(some((4, 64)), np.zeros((4, 2), np.float32))),
         (TypeError, "bool is no number type", lambda: std.convert(x, bool)),
         (TypeError, "std.gather(table=float32[20, 63], idx=[0, 1]): argument 'idx': a list is no array", lambda: std.gather(x, [0, 1])),
         (ValueError, "std.deinterleave(x=float32[20, 63], k=0): 0 planes; 1 to 8", lambda: std.deinterleave(x, 0)),

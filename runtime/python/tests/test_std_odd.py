@@ -261,6 +261,16 @@ def scatter():
     return {"x": x, "idx": idx, "out": out}, want
 
 
+@case
+def dispatch():
+    x, most = matrix(), upto(4)
+    out = lying((extent(80), x.shape[1]), x.dtype.type, True)
+    row, want = distinct(len(x) * most, len(out)).reshape(len(x), most), out.copy()
+    for k in range(most):
+        want[row[:, k][row[:, k] >= 0]] = x[row[:, k] >= 0]
+    return {"x": x, "row": row, "out": out}, want
+
+
 def added(x, out):
     idx, want = numbers((len(x),), len(out)), out.copy()
     inside = (idx >= 0) & (idx < len(out))

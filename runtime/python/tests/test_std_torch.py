@@ -188,6 +188,17 @@ def scatter(r):
     return {"x": x, "idx": idx, "out": out}, want
 
 
+@case
+def dispatch(r):
+    x, most = matrix(r, r.choice(ANY)), r.randint(0, 4)
+    out = filled(r, (extent(r, 80), x.shape[1]), x.dtype)
+    row, want = distinct(r, x.shape[0] * most, out.shape[0]).view(x.shape[0], most), out.clone()
+    for k in range(most):
+        at = inside(row[:, k], out.shape[0])
+        bits(want)[row[at, k].long()] = bits(x.contiguous())[at]
+    return {"x": x, "row": row, "out": out}, want
+
+
 def added(r, x, out):
     idx = numbers(r, x.shape[0], out.shape[0])
     at = inside(idx, out.shape[0])

@@ -11,11 +11,11 @@ from ._copies import concat, convert, copy, fill, permute, split, transpose
 from ._heads import merge_heads, merge_qkv, split_heads, split_qkv
 from ._images import halo, halo_nhwc, pad_nhwc
 from ._matrices import broadcast, deinterleave, flip, interleave, pad, roll, slide
-from ._rows import combine, embedding_gradient, gather, pack, pages_append, pages_gather, ragged_copy, scatter, scatter_add, unpack, unpermute
+from ._rows import combine, dispatch, embedding_gradient, gather, pack, pages_append, pages_gather, ragged_copy, scatter, scatter_add, unpack, unpermute
 from ._sums import accumulate, all_gather, all_to_all, reduce_scatter, ring, split_k
 
 __all__ = [
-    "accumulate", "all_gather", "all_to_all", "broadcast", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
+    "accumulate", "all_gather", "all_to_all", "broadcast", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "dispatch", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
     "im2col", "interleave", "merge_heads", "merge_qkv", "pack", "pad", "pad_nhwc", "pages_append", "pages_gather", "permute", "ragged_copy", "reduce_scatter", "ring", "roll", "scatter",
     "scatter_add", "slide", "split", "split_heads", "split_k", "split_qkv", "transpose", "unpack", "unpermute",
 ]

@@ -47,6 +47,30 @@ def scatter(x, idx, out):
     return _scattered(x, idx, rows_as(out, x), types)
 
 
+def _expert_rows(row, count):
+    """The type of the numbers of a token's rows, and how many it has."""
+    if len(row.shape) != 2:
+        raise ValueError(f"row has shape {tuple(row.shape)}, wanted are tokens by the rows of each")
+    if row.shape[1] > 64:
+        raise ValueError(f"a token has at most 64 rows, not {row.shape[1]}")
+    return numbers(row, (count, row.shape[1]), "row"), row.shape[1]
+
+
+def dispatch(x, row, out=None):
+    """out[row[t, k], :] = x[t, :] for each k, at most 64 of them: the rows of tokens that experts get, each token read once; the numbers are all different, those outside
+    are left out. Without `out` it has a row for each number, and each of those stands in `row`. unpermute adds them up again."""
+    t, (i, n) = matrix(x), _expert_rows(row, x.shape[0])
+    out = empty(x, (x.shape[0] * n, x.shape[1])) if out is None else rows_as(out, x)
+    if 0 in out.shape or 0 in row.shape:
+        return out
+    if whole(x) and whole(out):
+        launch(kernel("rows", "dispatch", T=t, I=i, K=n, C=row_part(x)), x, packed(row), out)
+        return out
+    for k in range(n):
+        scatter(x, row[:, k], out)
+    return out
+
+
 def _added(name, x, idx, out):
     """out[idx[r], :] += x[r, :] by the copy engine, from and to rows as it takes them."""
     types = {"T": matrix(x), "I": numbers(idx, x.shape[:1], "idx")}
@@ -80,14 +104,9 @@ def embedding_gradient(gradient, idx, rows):
 def unpermute(y, row, dtype=None):
     """out[t, :] = the sum of y[row[t, k], :] over k, at most 64 of them, added as by split_k, a row -1 counting nothing: the K rows that experts made of a token.
     dtype: of out, that of y if left out."""
-    t, i = matrix(y), numbers(row, row.shape[:2], "row")
-    if len(row.shape) != 2:
-        raise ValueError(f"row has shape {tuple(row.shape)}, wanted are tokens by the rows of each")
-    n = max(row.shape[1], 1)
-    if n > 64:
-        raise ValueError(f"at most 64 rows are added for a token, not {n}")
+    t, (i, n) = matrix(y), _expert_rows(row, row.shape[0])
     out = empty(y, (row.shape[0], y.shape[1]), dtype)
-    if y.shape[0] == 0 or row.shape[1] == 0:
+    if y.shape[0] == 0 or n == 0:
         return fill(out, 0)
     if 0 in out.shape:
         return out
