@@ -149,7 +149,7 @@ static void of_one_cta(Lower *L, Compared *c, const TensorAccess *a)
         Atom read;
         if (!(domain_depends(L->d, a->axes.v[k].start) & DEP_DATA)) continue;
         for (uint32_t i = 0; (x = next_element(L, a->axes.v[k].start, &i, &read)) && c->pair.naxes < DOM_AXES_MAX;)
-            if ((scalar_uses(L, x) & (USE_TEAM | USE_INDEX)) == USE_TEAM)
+            if (scalar_uses(L, x) & USE_TEAM && !(scalar_uses(L, x) & USE_INDEX))
                 c->axis[c->pair.naxes++] = domain_number(L->d, poly_atom(L->d, read), poly_atom(L->d, read));
     }
 }

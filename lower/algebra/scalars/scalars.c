@@ -22,9 +22,9 @@ static void find_uses(Lower *L, Scalar *s)
     switch ((SxOp)x->op) {
     case SX_CONST: break;
     case SX_SYM: s->uses = USE_LAUNCH; break;
-    case SX_CTA:
+    case SX_CTA: s->uses = USE_CTA; break;
     case SX_CLUSTER:
-    case SX_RANK: s->uses = USE_TEAM; break;
+    case SX_RANK: s->uses = USE_RANK; break;
     case SX_INDEX:
         s->uses = USE_INDEX;
         s->loops = loop_bit(x->k);

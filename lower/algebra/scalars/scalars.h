@@ -14,7 +14,7 @@
 
 enum { SIDE_LO = 1, SIDE_HI = 2 };
 /* What an expression is made of; from the graph alone. */
-enum { USE_LAUNCH = 1, USE_TEAM = 2, USE_INDEX = 4, USE_VAR = 8, USE_LOAD = 16 };
+enum { USE_LAUNCH = 1, USE_CTA = 2, USE_RANK = 4, USE_TEAM = USE_CTA | USE_RANK, USE_INDEX = 8, USE_VAR = 16, USE_LOAD = 32 };
 
 typedef struct Extremes { /* over all indices, at launch; 0: unknown */
     Lx lo, hi;

@@ -8,21 +8,6 @@
 #include "lower/emit/values.h"
 #include "lower/schedule/written/sync.h"
 
-enum { FUEL = 256 };
-
-static bool counted(const Sx *x, int *fuel)
-{
-    if (x == NULL) return true;
-    if (--*fuel < 0) return false;
-    switch ((SxOp)x->op) {
-    case SX_SYM:
-    case SX_CTA:
-    case SX_LOAD: return false;
-    case SX_LET: return counted(x->a, fuel);
-    default: return counted(x->a, fuel) && counted(x->b, fuel);
-    }
-}
-
 /* The terms that are known at launch, without the constant; false where others than those and indices are in p. */
 static bool launch_part(Lower *L, Poly p, Poly *out)
 {
@@ -59,13 +44,12 @@ static bool against_end(Lower *L, const Sx *x)
 
 bool sync_follows(Lower *L, const Sx *x)
 {
-    int fuel = FUEL;
     switch ((SxOp)x->op) {
     case SX_LAND:
     case SX_LOR: return sync_follows(L, x->a) && sync_follows(L, x->b);
     case SX_NOT: return sync_follows(L, x->a);
     default: break;
     }
-    if (x->launch || counted(x, &fuel)) return true;
+    if (x->launch || !(scalar_uses(L, x) & (USE_LAUNCH | USE_CTA | USE_LOAD))) return true;
     return x->op >= SX_EQ && x->op <= SX_GE && against_end(L, x);
 }

@@ -4,8 +4,7 @@
  * block that has most stands for all (the verifier proves that the others agree). What stands in both branches of an `if`
  * counts once, and so does what two roles do in turns of their own. All of it is counted for each rank; the CTAs that wait for the barrier have to agree.
  */
-#include <stdlib.h>
-
+#include "lower/algebra/scalars/scalars.h"
 #include "lower/schedule/written/sync.h"
 
 enum { CORRESPOND_FUEL = 512, EXCLUDE_PAIRS = 4096 };
@@ -65,10 +64,20 @@ void counts_commit(Lower *L, uint32_t bar, Opnd slot, bool first, const Sx *peer
 
 /* ---- a turn ---- */
 
-typedef struct Turn { /* notes of one barrier, side and role; or of one block and slot of those */
-    const Note **v;
-    uint32_t n;
-} Turn;
+/* Those of the note's barrier, side and role; turn: of its block and slot, too. In the order of the program. */
+static Turn *notes_like(Lower *L, const Note *x, bool turn)
+{
+    Sync *s = L->sync;
+    const int64_t key[6] = {x->bar, x->wait, x->role, turn ? (int64_t)x->block + 1 : 0, turn ? x->slot.v : 0, turn ? x->slot.k : 0};
+    Name n = names_intern(s->turns, (const char *)key, sizeof key);
+    while (s->turn_of.n < n) vec_push(L->a, &s->turn_of, (Turn){0});
+    return &s->turn_of.v[n - 1];
+}
+
+static Turn notes_of(Lower *L, uint32_t bar, bool wait, uint32_t role)
+{
+    return *notes_like(L, &(Note){.bar = bar, .wait = wait, .role = role}, false);
+}
 
 static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank);
 
@@ -99,66 +108,13 @@ static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t 
     return sum;
 }
 
-static int order_of(uint32_t a, uint32_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-/* Those of one barrier, side and role stand together, and of these those of one turn, in the order of the program. */
-static int by_turn(const void *x, const void *y)
-{
-    const Note *a = *(const Note *const *)x, *b = *(const Note *const *)y;
-    int order = order_of(a->bar, b->bar);
-    if (order == 0) order = order_of(a->wait, b->wait);
-    if (order == 0) order = order_of(a->role, b->role);
-    if (order == 0) order = order_of(a->block, b->block);
-    if (order == 0) order = order_of(a->slot.v, b->slot.v);
-    if (order == 0) order = a->slot.k < b->slot.k ? -1 : a->slot.k > b->slot.k;
-    return order ? order : a < b ? -1 : a > b;
-}
-
-static bool one_turn(const Note *a, const Note *b)
-{
-    return a->block == b->block && a->slot.v == b->slot.v && a->slot.k == b->slot.k;
-}
-
-static void sort_notes(Lower *L)
-{
-    Sync *s = L->sync;
-    s->sorted = arena_array(L->a, const Note *, s->notes.n);
-    for (uint32_t i = 0; i < s->notes.n; i++) s->sorted[i] = &s->notes.v[i];
-    if (s->notes.n) qsort(s->sorted, s->notes.n, sizeof *s->sorted, by_turn);
-}
-
-/* How many stand in front of those of a role at a barrier. */
-static uint32_t notes_before(const Sync *s, uint32_t bar, bool wait, uint32_t role)
-{
-    uint32_t first = 0, end = s->notes.n;
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        const Note *x = s->sorted[middle];
-        int order = order_of(x->bar, bar);
-        if (order == 0) order = order_of(x->wait, wait);
-        if (order == 0) order = order_of(x->role, role);
-        if (order < 0) first = middle + 1;
-        else end = middle;
-    }
-    return first;
-}
-
-static Turn notes_of(const Sync *s, uint32_t bar, bool wait, uint32_t role)
-{
-    uint32_t first = notes_before(s, bar, wait, role);
-    return (Turn){s->sorted + first, notes_before(s, bar, wait, role + 1) - first};
-}
-
 static uint32_t most(Lower *L, uint32_t bar, bool wait, uint32_t role, int rank)
 {
     uint32_t best = 0;
-    Turn all = notes_of(L->sync, bar, wait, role), t = {all.v, 0};
-    for (const Note **end = all.v + all.n; t.v < end; t.v += t.n) {
-        for (t.n = 1; t.v + t.n < end && one_turn(t.v[0], t.v[t.n]);) t.n++;
-        uint32_t n = in_branches(&t, 0, t.n, 0, rank);
+    Turn all = notes_of(L, bar, wait, role);
+    for (uint32_t i = 0; i < all.n; i++) {
+        const Turn *t = notes_like(L, all.v[i], true);
+        uint32_t n = t->v[0] == all.v[i] ? in_branches(t, 0, t->n, 0, rank) : 0; /* each once */
         if (n > best) best = n;
     }
     return best;
@@ -198,21 +154,13 @@ static bool corresponds(const Sx *a, const Sx *b, Pairs *p, int *fuel)
     return a->k == b->k && corresponds(a->a, b->a, p, fuel) && corresponds(a->b, b->b, p, fuel);
 }
 
-/* .. or of what nobody here knows */
-static bool of_ranks(const Sx *x, int *fuel)
-{
-    if (x == NULL) return false;
-    if (--*fuel < 0 || x->op == SX_RANK || x->op == SX_CLUSTER || x->op == SX_VAR || x->op == SX_LOAD) return true;
-    return of_ranks(x->a, fuel) || of_ranks(x->b, fuel);
-}
-
 /* What happens in a turn under the one does not in the same turn under the other: under `k % 2 == 0` and under `k % 2 == 1`. */
-static bool excludes(const Around *a, const Around *b)
+static bool excludes(Lower *L, const Around *a, const Around *b)
 {
     Pairs loops = {.n = 0}, whole = {.n = 0};
     int fuel = CORRESPOND_FUEL;
     const Sx *x = sx_through_lets(a->branch->value), *y = sx_through_lets(b->branch->value);
-    if (!a->followed || !b->followed || of_ranks(x, &fuel)) return false;
+    if (!a->followed || !b->followed || scalar_uses(L, x) & (USE_RANK | USE_VAR | USE_LOAD)) return false;
     if (corresponds(x, y, &whole, &fuel)) return whole.n && a->other != b->other;
     if (x->op != SX_EQ || y->op != SX_EQ || a->other || b->other) return false;
     const Sx *r = sx_through_lets(x->b), *s = sx_through_lets(y->b);
@@ -220,22 +168,22 @@ static bool excludes(const Around *a, const Around *b)
 }
 
 /* Or one of them is at another slot. */
-static bool note_excludes(const Note *a, const Note *b)
+static bool note_excludes(Lower *L, const Note *a, const Note *b)
 {
     if (a->slot.v == 0 && b->slot.v == 0 && a->slot.k != b->slot.k) return true;
     for (uint32_t i = 0; i < a->naround; i++)
         for (uint32_t j = 0; j < b->naround; j++)
-            if (excludes(&a->around[i], &b->around[j])) return true;
+            if (excludes(L, &a->around[i], &b->around[j])) return true;
     return false;
 }
 
 static bool role_excludes(Lower *L, uint32_t bar, uint32_t a, uint32_t b)
 {
-    Turn of = notes_of(L->sync, bar, false, a), other = notes_of(L->sync, bar, false, b);
+    Turn of = notes_of(L, bar, false, a), other = notes_of(L, bar, false, b);
     if ((uint64_t)of.n * other.n > EXCLUDE_PAIRS) return false;
     for (uint32_t i = 0; i < of.n; i++)
         for (uint32_t j = 0; j < other.n; j++)
-            if (!note_excludes(of.v[i], other.v[j])) return false;
+            if (!note_excludes(L, of.v[i], other.v[j])) return false;
     return true;
 }
 
@@ -350,13 +298,9 @@ static void check_conditions(Lower *L, const Note *n)
 {
     const Sync *s = L->sync;
     for (uint32_t role = 0; role <= s->role; role++) {
-        Turn others = notes_of(s, n->bar, !n->wait, role);
-        const Note *first = NULL;
+        Turn others = notes_of(L, n->bar, !n->wait, role);
         bool met = others.n == 0;
-        for (uint32_t i = 0; i < others.n && !met; i++) {
-            if (first == NULL || others.v[i] < first) first = others.v[i];
-            met = same_conditions(n, others.v[i]);
-        }
+        for (uint32_t i = 0; i < others.n && !met; i++) met = same_conditions(n, others.v[i]);
         if (met) continue;
         uint32_t from = 0;
         const Around *x = unfollowed(n, &from);
@@ -364,7 +308,7 @@ static void check_conditions(Lower *L, const Note *n)
         Diag *g = lower_error(L, E0770, n->span, "this %s depends on a condition of data or sizes that %s does not have",
                               n->wait ? "wait" : "arrival", n->wait ? "the arrival" : "the wait");
         diag_label(L->c->diags, g, x->branch->span, "the condition");
-        diag_label(L->c->diags, g, first->span, n->wait ? "an arrival" : "a wait");
+        diag_label(L->c->diags, g, others.v[0]->span, n->wait ? "an arrival" : "a wait");
         diag_fix(L->c->diags, g, "put both under the same condition, or neither: `if` around the moves alone");
         return;
     }
@@ -372,7 +316,12 @@ static void check_conditions(Lower *L, const Note *n)
 
 void counts_set(Lower *L)
 {
-    sort_notes(L);
+    const Sync *s = L->sync;
+    L->sync->turns = names_new(L->a);
+    for (uint32_t i = 0; i < 2 * s->notes.n; i++) {
+        Turn *t = notes_like(L, &s->notes.v[i / 2], i % 2);
+        vec_push(L->a, t, &s->notes.v[i / 2]);
+    }
     for (uint32_t i = 0; i < L->k->barriers.n; i++) L->ir->bars.v[i].count = count_of(L, i);
-    for (uint32_t i = 0; L->sync->many && i < L->sync->notes.n; i++) check_conditions(L, &L->sync->notes.v[i]);
+    for (uint32_t i = 0; s->many && i < s->notes.n; i++) check_conditions(L, &s->notes.v[i]);
 }

@@ -49,6 +49,7 @@ typedef struct Note { /* counts.c: arrivals, or a wait, of one statement */
     const Around *around; /* outermost first */
     uint32_t naround;
 } Note;
+typedef VEC(const Note *) Turn; /* counts.c: notes of one barrier, side and role; or of one block and slot of those */
 typedef struct GroupWait { /* order.c: a `wait group` for all that is written */
     uint32_t at;     /* moves in front of it */
     uint32_t newer;  /* groups that it leaves, of ..  */
@@ -57,7 +58,8 @@ typedef struct GroupWait { /* order.c: a `wait group` for all that is written */
 } GroupWait;
 typedef struct Sync {
     VEC(Note) notes;
-    const Note **sorted; /* counts.c: by barrier, side, role and turn */
+    Names *turns;    /* counts.c: what is alike of notes, .. */
+    VEC(Turn) turn_of; /* .. by that name */
     uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     Explicit *bars;  /* by PBarrier.index */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
