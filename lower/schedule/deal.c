@@ -263,12 +263,9 @@ static Lx reciprocal(Lower *L, const PStmt *x)
 /* How many numbers the index has, to divide by. A launch without iterations has no CTA; but where another pipeline has some, CTAs come here, too. */
 static Opnd numbers_of(Lower *L, const PStmt *x, Opnd lo)
 {
-    const Sched *s = L->sched;
-    uint32_t across = 0;
-    for (uint32_t i = 0; i < s->pipes.n; i++) across += s->pipes.v[i]->across;
     Opnd n = opnd_is(lo, 0) ? value_wide(L, x->value) : emit_param(L, count_of(L, x));
     if (n.v == 0) return n.k < 1 ? opnd_imm(1) : n;
-    return across > 1 ? emit_param(L, at_least_1(L, count_of(L, x))) : n;
+    return L->sched->nacross > 1 ? emit_param(L, at_least_1(L, count_of(L, x))) : n;
 }
 
 static Opnd divide(Lower *L, const Pipe *p, const PStmt *x, IrOpcode op, Opnd id, Opnd n)

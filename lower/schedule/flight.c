@@ -68,7 +68,7 @@ static Flight *flights(Lower *L)
     Flight *all = arena_array(L->a, Flight, s->nrings);
     FOR_RINGS(s, r) {
         for (const Link *at = r->turn && r->tile ? r->moves.v[0]->chain : NULL; at; at = at->block == r->turn ? NULL : at + 1) {
-            const Ring *first = rings_next(L, at->block, AG_NONE, NULL);
+            const Ring *first = rings_at(L, at->block, AG_NONE);
             if (first) add(s, &all[first - s->rings], at->block, r);
         }
     }
@@ -122,9 +122,9 @@ void flight_tell(Lower *L)
     int64_t ctas = ctas_of(L);
     FOR_RINGS(s, r) {
         if (!loaded(s, r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH)) continue;
-        Ring *first = rings_next(L, r->turn, AG_NONE, NULL);
+        const Ring *first = rings_at(L, r->turn, AG_NONE);
         const Flight *f = &all[first - s->rings];
-        while (!loaded(s, first)) first = rings_next(L, r->turn, AG_NONE, first);
+        while (!loaded(s, first)) first = first->beside[AG_NONE];
         if (first != r || f->inner || f->bytes * ctas / (f->several ? 1 : 2) >= FLIGHT_BYTES / 2) continue;
         tell(L, r->loop, f, ctas);
     }

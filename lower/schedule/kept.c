@@ -80,18 +80,12 @@ void kept_overwritten(Lower *L, const Planned *store)
     }
 }
 
-static bool copies_into(const PStmt *st, const Ring *r)
-{
-    for (uint32_t i = 0; i < r->moves.n; i++)
-        if (r->moves.v[i]->st == st) return !planned_by_threads(r->moves.v[i]) && st->move->dst.tile == r->tile;
-    return false;
-}
-
 /* What comes first may be no copy: then the generation is one of nothing. */
 void kept_begin(Lower *L, Ring *r)
 {
+    const Planned *p = L->stmt->kind == P_MOVE ? planned_at(L->sched, L->stmt->id) : NULL;
     ring_acquire(L, r);
-    r->opened = r->filled_by_copies && copies_into(L->stmt, r);
+    r->opened = r->filled_by_copies && p && p->dst == r && !planned_by_threads(p);
     if (r->opened || !r->filled_by_copies) return;
     agent_store_sync(L);
     ring_arrive_full(L, r);

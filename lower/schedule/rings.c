@@ -157,10 +157,8 @@ static void agree_lags(Lower *L)
     bool changed = true;
     for (bool again = false; changed; again = true) {
         changed = false;
-        for (uint32_t i = 0; i < s->ring_at.n; i++) {
-            bool first = i == 0 || s->ring_at.v[i].at != s->ring_at.v[i - 1].at;
-            if (first && s->ring_at.v[i].a == AG_NONE) changed |= agree_lag(L, s->ring_at.v[i].at, again);
-        }
+        FOR_RINGS(s, r)
+            if (r->turn && rings_at(L, r->turn, AG_NONE) == r) changed |= agree_lag(L, r->turn, again);
     }
 }
 

@@ -61,19 +61,14 @@ typedef struct Ring {
     VEC(const struct Planned *) arriving; /* the same: copies of it that nobody awaits yet */
     uint32_t announced;           /* the op that arrives for them, in the body; from 1 */
     uint32_t group;               /* stores that read it: the number of their group */
+    struct Ring *beside[AG_COUNT + 1]; /* the next one that has its first use by the agent in the same statement; AG_NONE: its turn in the same block */
 } Ring;
-
-typedef struct RingAt { /* a ring whose turn is the block, with AG_NONE; or whose first use by the agent is the statement */
-    const void *at;
-    Agent a;
-    Ring *ring;
-} RingAt;
 
 /* ---- uses.c ---- */
 void rings_find(Lower *L);     /* who uses which tile, where: after planning */
-void rings_index(Lower *L);    /* .. so that rings_next() finds it: again when that has changed */
-Ring *rings_next(const Lower *L, const void *at, Agent a, Ring *r); /* behind r, or (NULL) the first */
-#define FOR_RINGS_AT(L, at, a, r) for (Ring *r = rings_next(L, at, a, NULL); r; r = rings_next(L, at, a, r))
+void rings_index(Lower *L);    /* .. so that rings_at() finds it: again when that has changed */
+Ring *rings_at(const Lower *L, const void *at, Agent a); /* the first one there: a's first use of it is the statement; AG_NONE: its turn is the block */
+#define FOR_RINGS_AT(L, at, a, r) for (Ring *r = rings_at(L, at, a); r; r = r->beside[a])
 
 /* ---- rings.c ---- */
 void rings_size(Lower *L);     /* slots, batches, per_sm */

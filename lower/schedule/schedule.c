@@ -177,6 +177,7 @@ void schedule_kernel(Lower *L)
     Sched *s = L->sched = arena_new(L->a, Sched);
     s->alone = L->derived && agents_wanted(L->k) == NULL;
     s->tensor = true;
+    s->places = names_new(L->a);
     uint32_t tiles = L->k->tiles.n;
     s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 3);
     s->nrings = tiles;

@@ -70,7 +70,8 @@ typedef struct Sched {
     VEC(Planned *) moves; /* by PStmt.id */
     Ring *rings;         /* by tile, then those without one */
     uint32_t nrings;
-    VEC(RingAt) ring_at; /* sorted */
+    Names *places;       /* blocks, and statements with agents; .. */
+    VEC(Ring *) ring_at; /* .. by that name: the first ring there */
     const Link *chain;   /* of the block that is walked; depth + 1 */
     uint32_t depth;
     VEC(Pipe *) pipes;

@@ -1,7 +1,5 @@
 /* Tiles as rings: which block is a turn, who fills a slot and who uses it; and which tiles have no ring that would let copies
  * overlap with other work: those the working role keeps for itself, one slot. */
-#include <stdlib.h>
-
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
@@ -314,38 +312,31 @@ static void tell_kept(Lower *L, const Ring *r)
 
 /* ---- by block and statement ---- */
 
-static int by_place(const void *a, const void *b)
-{
-    const RingAt *x = a, *y = b;
-    if (x->at != y->at) return (uintptr_t)x->at < (uintptr_t)y->at ? -1 : 1;
-    if (x->a != y->a) return x->a < y->a ? -1 : 1;
-    return (x->ring > y->ring) - (x->ring < y->ring);
-}
+typedef struct PlaceKey {
+    uintptr_t at, a;
+} PlaceKey;
 
 void rings_index(Lower *L)
 {
     Sched *s = L->sched;
-    s->ring_at.n = 0;
-    FOR_RINGS(s, r) {
-        if (r->turn) vec_push(L->a, &s->ring_at, ((RingAt){r->turn, AG_NONE, r}));
-        for (Agent a = AG_LOAD; a < AG_COUNT && r->turn && r->tile; a++)
-            if (ring_uses(r, a)) vec_push(L->a, &s->ring_at, ((RingAt){r->first[a], a, r}));
+    for (uint32_t i = 0; i < s->ring_at.n; i++) s->ring_at.v[i] = NULL;
+    for (Ring *r = s->rings + s->nrings; r-- > s->rings;) {
+        for (Agent a = AG_LOAD; a <= AG_NONE && r->turn; a++) {
+            if (a != AG_NONE && !(r->tile && ring_uses(r, a))) continue;
+            PlaceKey key = {a == AG_NONE ? (uintptr_t)r->turn : (uintptr_t)r->first[a], a};
+            Name n = names_intern(s->places, (const char *)&key, sizeof key);
+            if (s->ring_at.n < n) vec_push(L->a, &s->ring_at, NULL);
+            r->beside[a] = s->ring_at.v[n - 1];
+            s->ring_at.v[n - 1] = r;
+        }
     }
-    if (s->ring_at.n) qsort(s->ring_at.v, s->ring_at.n, sizeof *s->ring_at.v, by_place);
 }
 
-Ring *rings_next(const Lower *L, const void *at, Agent a, Ring *r)
+Ring *rings_at(const Lower *L, const void *at, Agent a)
 {
-    const Sched *s = L->sched;
-    RingAt key = {at, a, r ? r + 1 : s->rings};
-    uint32_t lo = 0, hi = s->ring_at.n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (by_place(&s->ring_at.v[mid], &key) < 0) lo = mid + 1;
-        else hi = mid;
-    }
-    const RingAt *found = lo < s->ring_at.n ? &s->ring_at.v[lo] : NULL;
-    return found && found->at == at && found->a == a ? found->ring : NULL;
+    PlaceKey key = {(uintptr_t)at, a};
+    Name n = names_find(L->sched->places, (const char *)&key, sizeof key);
+    return n ? L->sched->ring_at.v[n - 1] : NULL;
 }
 
 /* ---- the whole ---- */
