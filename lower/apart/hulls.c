@@ -27,29 +27,22 @@ typedef struct Part { /* of sorted: lo <= place < hi */
 /* ---- order ---- */
 
 /* An access as words: those that have the same differ by constants alone. */
-typedef struct Words {
-    Lower *L;
-    const TensorAccess *access;
-    VEC(int64_t) all;
-} Words;
-
-static void put(Words *k, int64_t word)
+static void put(Lower *L, int64_t word)
 {
-    vec_push(k->L->a, &k->all, word);
+    vec_push(L->a, &L->accesses->words, word);
 }
 
 /* Indices of loops by their depth, those of the team of a pipeline by their place: as if all were in one loop. */
-static void put_atom(Words *k, Atom x)
+static void put_atom(Lower *L, const TensorAccess *a, Atom x)
 {
-    const TensorAccess *a = k->access;
     for (uint32_t i = 0; i < a->loops.n; i++)
         if (a->loops.v[i].index == x) {
-            put(k, (int64_t)i - INT32_MAX);
+            put(L, (int64_t)i - INT32_MAX);
             return;
         }
     int i = a->pipe ? 0 : a->nteam;
     while (i < a->nteam && a->team[i] != x) i++;
-    put(k, i < a->nteam ? i - 2 * (int64_t)INT32_MAX : (int64_t)x);
+    put(L, i < a->nteam ? i - 2 * (int64_t)INT32_MAX : (int64_t)x);
 }
 
 static int64_t constant_of(Poly p)
@@ -57,42 +50,42 @@ static int64_t constant_of(Poly p)
     return p.n && p.terms[p.n - 1].natoms == 0 ? p.terms[p.n - 1].coef : 0;
 }
 
-static void put_form(Words *k, Poly p, bool constant)
+static void put_form(Lower *L, const TensorAccess *a, Poly p, bool constant)
 {
     uint32_t n = p.n - (constant_of(p) != 0);
-    put(k, p.bad);
-    put(k, n);
+    put(L, p.bad);
+    put(L, n);
     for (uint32_t j = 0; j < n; j++) {
         const Term *t = &p.terms[j];
-        put(k, t->coef);
-        put(k, t->natoms);
-        for (int i = 0; i < t->natoms; i++) put_atom(k, t->atoms[i]);
+        put(L, t->coef);
+        put(L, t->natoms);
+        for (int i = 0; i < t->natoms; i++) put_atom(L, a, t->atoms[i]);
     }
-    if (constant) put(k, constant_of(p));
+    if (constant) put(L, constant_of(p));
 }
 
-static void put_range(Words *k, Atom index)
+static void put_range(Lower *L, const TensorAccess *a, Atom index)
 {
     Poly from, last;
-    bool known = domain_range(k->L->d, index, &from, &last);
-    put(k, known);
-    if (known) put_form(k, last, true);
+    bool known = domain_range(L->d, index, &from, &last);
+    put(L, known);
+    if (known) put_form(L, a, last, true);
 }
 
-static void put_axis(Words *k, const Axis *x)
+static void put_axis(Lower *L, const TensorAccess *a, const Axis *x)
 {
-    put(k, x->kind);
-    put(k, (int64_t)(uintptr_t)x->space);
-    put(k, (int64_t)(uintptr_t)x->of);
-    put(k, x->dim);
-    put(k, x->bound);
-    put_form(k, x->unit, true);
-    put_form(k, x->from, true);
-    put_form(k, x->start, false);
-    put_form(k, x->extent, false);
-    put(k, x->agree ? x->agree->n : -1);
-    put(k, x->agree && x->agree->unknown);
-    for (int i = 0; x->agree && i < x->agree->n; i++) put(k, x->agree->index[i]);
+    put(L, x->kind);
+    put(L, (int64_t)(uintptr_t)x->space);
+    put(L, (int64_t)(uintptr_t)x->of);
+    put(L, x->dim);
+    put(L, x->bound);
+    put_form(L, a, x->unit, true);
+    put_form(L, a, x->from, true);
+    put_form(L, a, x->start, false);
+    put_form(L, a, x->extent, false);
+    put(L, x->agree ? x->agree->n : -1);
+    put(L, x->agree && x->agree->unknown);
+    for (int i = 0; x->agree && i < x->agree->n; i++) put(L, x->agree->index[i]);
 }
 
 static bool has_bad(const TensorAccess *a)
@@ -106,23 +99,21 @@ static bool has_bad(const TensorAccess *a)
 Name access_form(Lower *L, const TensorAccess *a)
 {
     struct Accesses *all = L->accesses;
-    Words k = {.L = L, .access = a, .all = {all->words.v, 0, all->words.cap}};
-    put(&k, base_of(a->info->tensor)->index);
-    put(&k, a->write);
-    put(&k, a->info->tensor->type);
-    put(&k, a->waived | a->never << 1 | (a->pipe != NULL) << 2);
-    put(&k, a->reduce);
-    put(&k, a->role);
-    put(&k, a->nteam);
-    put(&k, a->loops.n);
-    put(&k, has_bad(a) ? (int64_t)a->number : -1); /* it is like no other */
-    for (uint32_t i = 0; i < a->loops.n; i++) put_range(&k, a->loops.v[i].index);
-    for (int i = 0; i < a->nteam; i++) a->pipe ? put_range(&k, a->team[i]) : put(&k, a->team[i]);
-    for (uint32_t i = 0; i < a->axes.n; i++) put_axis(&k, &a->axes.v[i]);
-    all->words.v = k.all.v;
-    all->words.cap = k.all.cap;
+    all->words.n = 0;
+    put(L, base_of(a->info->tensor)->index);
+    put(L, a->write);
+    put(L, a->info->tensor->type);
+    put(L, a->waived | a->never << 1 | (a->pipe != NULL) << 2);
+    put(L, a->reduce);
+    put(L, a->role);
+    put(L, a->nteam);
+    put(L, a->loops.n);
+    put(L, has_bad(a) ? (int64_t)a->number : -1); /* it is like no other */
+    for (uint32_t i = 0; i < a->loops.n; i++) put_range(L, a, a->loops.v[i].index);
+    for (int i = 0; i < a->nteam; i++) a->pipe ? put_range(L, a, a->team[i]) : put(L, a->team[i]);
+    for (uint32_t i = 0; i < a->axes.n; i++) put_axis(L, a, &a->axes.v[i]);
     if (all->forms == NULL) all->forms = names_new(L->a);
-    return names_intern(all->forms, (const char *)k.all.v, k.all.n * sizeof *k.all.v);
+    return names_intern(all->forms, (const char *)all->words.v, all->words.n * sizeof *all->words.v);
 }
 
 static bool alike(const TensorAccess *x, const TensorAccess *y)

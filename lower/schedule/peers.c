@@ -51,26 +51,31 @@ bool left_out_at(const Lower *L, int rank)
 
 /* ---- ranks that are named ---- */
 
-bool cluster_named(Lower *L, const Sx *peer, Span at, bool others, int target[RANKS_MAX])
+bool cluster_named_in(Lower *L, const Sx *peer, Span at, bool others, const PeerTurns *t, int target[RANKS_MAX])
 {
     for (int r = 0; r < L->cluster_size; r++) {
-        int64_t k;
+        int64_t k, any;
         target[r] = -1;
         if (left_out_at(L, r)) continue;
         Poly p = scalar_at_rank(L, peer, r);
+        bool by_turn = !poly_is_const(p, &any);
+        const char *in = by_turn ? " in a turn of the loop" : "";
+        for (int i = 0; t && i < t->n; i++) p = domain_with(L->d, p, t->index[i], poly_const(L->d, t->at[i]));
         if (!poly_is_const(p, &k))
             return cannot(L, NULL, E0742, at, (Span){0, 0}, NULL,
                           "make it of cluster.rank, constants and indices of loops between constants: `(cluster.rank + 1) % cluster.size`",
                           "the rank `%s` is not known for each CTA of the cluster", source_text(L, peer->span));
         if (k < 0 || k >= L->cluster_size) {
-            const char *fix = peer->op == SX_CONST ? arena_printf(L->a, "name a rank that there is: 0 to %lld", (long long)L->cluster_size - 1)
-                                                   : arena_printf(L->a, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
-            return cannot(L, NULL, E0531, at, (Span){0, 0}, NULL, fix, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
+            const char *fix = by_turn                ? "count round: `.. % cluster.size`"
+                              : peer->op == SX_CONST ? arena_printf(L->a, "name a rank that there is: 0 to %lld", (long long)L->cluster_size - 1)
+                                                     : arena_printf(L->a, "leave that rank out, `if cluster.rank != %d { .. }`, or count round: `.. %% cluster.size`", r);
+            return cannot(L, NULL, E0531, at, (Span){0, 0}, NULL, fix, "rank %lld of a cluster of %lld, at rank %d%s", (long long)k, (long long)L->cluster_size, r, in);
         }
         if (others && k == r) {
-            const char *fix = peer->op == SX_RANK ? "name another rank: `(cluster.rank + 1) % cluster.size`"
-                                                  : arena_printf(L->a, "leave that rank out: `if cluster.rank != %d { .. }`", r);
-            return cannot(L, NULL, E0618, at, (Span){0, 0}, NULL, fix, "at rank %d the peer is the CTA itself", r);
+            const char *fix = by_turn               ? "leave that turn out by the loop's bounds, such as `1 .. cluster.size`"
+                              : peer->op == SX_RANK ? "name another rank: `(cluster.rank + 1) % cluster.size`"
+                                                    : arena_printf(L->a, "leave that rank out: `if cluster.rank != %d { .. }`", r);
+            return cannot(L, NULL, E0618, at, (Span){0, 0}, NULL, fix, "at rank %d the peer is the CTA itself%s", r, in);
         }
         target[r] = (int)k;
     }

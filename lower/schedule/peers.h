@@ -14,8 +14,17 @@ typedef struct Around { /* an `if` around a statement */
 } Around;
 
 /* ---- peers.c ---- */
-/* target: by rank; -1: left out. others: never the own one. */
-bool cluster_named(Lower *L, const Sx *peer, Span at, bool others, int target[RANKS_MAX]);
+typedef struct PeerTurns { /* loops around whose trips are numbers; the turn at hand of each */
+    int n;
+    Atom index[8];
+    int64_t at[8], turns[8];
+} PeerTurns;
+/* target: by rank; -1: left out. others: never the own one. t: in that turn; NULL: in any. */
+bool cluster_named_in(Lower *L, const Sx *peer, Span at, bool others, const PeerTurns *t, int target[RANKS_MAX]);
+static inline bool cluster_named(Lower *L, const Sx *peer, Span at, bool others, int target[RANKS_MAX])
+{
+    return cluster_named_in(L, peer, at, others, NULL, target);
+}
 
 uint32_t peers_filled(const Lower *L, const MoveInfo *mi, int rank); /* the CTAs whose tiles that of this rank fills, or may fill */
 

@@ -98,12 +98,6 @@ static bool counts_alone(Lower *L, const Planned *p)
 
 enum { PEER_TURNS = 64 }; /* of all loops around whose trips are numbers */
 
-typedef struct PeerTurns { /* those loops; the turn at hand of each */
-    int n;
-    const LoopState *loop[8];
-    int64_t at[8], turns[8];
-} PeerTurns;
-
 static PeerTurns peer_turns(Lower *L, const Planned *p)
 {
     PeerTurns t = {0};
@@ -117,7 +111,7 @@ static PeerTurns peer_turns(Lower *L, const Planned *p)
             if (!poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
             if (t.n == 8 || (all *= hi - lo) > PEER_TURNS) return (PeerTurns){0};
             t.turns[t.n] = hi - lo;
-            t.loop[t.n++] = &L->scalars->loops[st->id];
+            t.index[t.n++] = L->scalars->loops[st->id].atoms.index;
         }
     }
     return t;
@@ -132,50 +126,26 @@ static bool next_turn(PeerTurns *t)
     return false;
 }
 
-static bool rank_in_turn(Lower *L, const PeerTurns *t, int rank, const Sx *peer, int64_t *k)
+/* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False after an error. */
+static bool find_peers(Lower *L, const Planned *p, Peers *peers)
 {
-    Poly v = scalar_at_rank(L, peer, rank);
-    for (int i = 0; i < t->n; i++) v = domain_with(L->d, v, t->loop[i]->atoms.index, poly_const(L->d, t->at[i]));
-    return poly_is_const(v, k);
-}
-
-/* Where the rank is known in each turn of a loop, and wrong in one. */
-static bool refuse_turn(Lower *L, const PMove *mv, int rank, int64_t peer)
-{
-    if (peer == rank)
-        return cannot(L, NULL, E0618, mv->dst.span, (Span){0, 0}, NULL, "leave that turn out by the loop's bounds, such as `1 .. cluster.size`",
-                      "at rank %d the peer is the CTA itself in a turn of the loop", rank);
-    return cannot(L, NULL, E0531, mv->dst.span, (Span){0, 0}, NULL, "count round: `.. % cluster.size`", "rank %lld of a cluster of %lld, at rank %d in a turn of the loop",
-                  (long long)peer, (long long)L->cluster_size, rank);
-}
-
-/* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False: the ranks are not so known, or wrong in
- * a turn, or not as often: that is told. */
-static bool find_peers(Lower *L, const Planned *p, Peers *peers, bool *told)
-{
+    const PRegion *dst = &p->st->move->dst;
     PeerTurns t = peer_turns(L, p);
     bool begun = false;
     do {
+        int target[RANKS_MAX];
         uint8_t from[RANKS_MAX] = {0};
+        if (!cluster_named_in(L, dst->peer, dst->span, true, &t, target)) return false;
         for (int r = 0; r < L->cluster_size; r++) {
-            int64_t k;
-            if (left_out_at(L, r)) continue;
-            if (!rank_in_turn(L, &t, r, p->st->move->dst.peer, &k)) return false;
-            if (k < 0 || k >= L->cluster_size || k == r) {
-                int64_t own;
-                *told = !poly_is_const(scalar_at_rank(L, p->st->move->dst.peer, r), &own);
-                return *told && refuse_turn(L, p->st->move, r, k);
-            }
-            peers->by_turn |= begun && !(peers->to[r] >> k & 1);
-            peers->to[r] |= (uint16_t)(1u << k);
-            from[k]++;
+            if (target[r] < 0) continue;
+            peers->by_turn |= begun && !(peers->to[r] >> target[r] & 1);
+            peers->to[r] |= (uint16_t)(1u << target[r]);
+            from[target[r]]++;
         }
-        if (begun && memcmp(peers->from, from, sizeof from) != 0) {
-            *told = true;
-            return cannot(L, NULL, E0742, p->st->move->dst.span, (Span){0, 0}, NULL,
+        if (begun && memcmp(peers->from, from, sizeof from) != 0)
+            return cannot(L, NULL, E0742, dst->span, (Span){0, 0}, NULL,
                           "instead of the loop a statement for each of them: `peer(t, 1)`, `peer(t, 2)`; or let each CTA send in each turn: `(cluster.rank + d) % cluster.size`",
                           "which CTAs are sent to differs from turn to turn of the loop, and each waits for as many bytes in every turn");
-        }
         memcpy(peers->from, from, sizeof from);
         begun = true;
     } while (next_turn(&t));
@@ -184,14 +154,11 @@ static bool find_peers(Lower *L, const Planned *p, Peers *peers, bool *told)
 
 bool remote_plan(Lower *L, Planned *p)
 {
-    const PMove *mv = p->st->move;
-    int target[RANKS_MAX];
     Peers *peers = peers_new(L, &p->mi);
     L->remote = true;
     peers->open = under_other_conditions(L->sync);
-    if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi) && places_apart(L, p);
-    bool told = false, found = find_peers(L, p, peers, &told) || (!told && cluster_named(L, mv->dst.peer, mv->dst.span, true, target)); /* which says what is wrong */
-    return found && counts_alone(L, p) && places_apart(L, p);
+    if (p->st->move->cast == CAST_MASK) return mask_plan(L, &p->mi) && places_apart(L, p);
+    return find_peers(L, p, peers) && counts_alone(L, p) && places_apart(L, p);
 }
 
 int64_t remote_most(const Lower *L, const Planned *p)
