@@ -33,7 +33,7 @@ static void know_condition(Lower *L, TensorAccess *a, Unequal *unequal, const Co
 {
     Domain *d = L->d;
     if (c->b == NULL || (scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
-    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), p = poly_sub(d, poly_sub(d, y, x), poly_const(d, c->less));
+    Poly x = scalar_poly(L, c->a), y = scalar_poly(L, c->b), p = condition_room(L, c);
     bool less = domain_lt(d, x, y), more = domain_lt(d, p, poly_const(d, 0));
     a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(d, x, y);
     if (c->kind == COND_ORDER) hold(L, a, p);

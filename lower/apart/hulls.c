@@ -45,14 +45,9 @@ static void put_atom(Lower *L, const TensorAccess *a, Atom x)
     put(L, i < a->nteam ? i - 2 * (int64_t)INT32_MAX : (int64_t)x);
 }
 
-static int64_t constant_of(Poly p)
-{
-    return p.n && p.terms[p.n - 1].natoms == 0 ? p.terms[p.n - 1].coef : 0;
-}
-
 static void put_form(Lower *L, const TensorAccess *a, Poly p, bool constant)
 {
-    uint32_t n = p.n - (constant_of(p) != 0);
+    uint32_t n = p.n - (poly_constant_term(p) != 0);
     put(L, p.bad);
     put(L, n);
     for (uint32_t j = 0; j < n; j++) {
@@ -61,7 +56,7 @@ static void put_form(Lower *L, const TensorAccess *a, Poly p, bool constant)
         put(L, t->natoms);
         for (int i = 0; i < t->natoms; i++) put_atom(L, a, t->atoms[i]);
     }
-    if (constant) put(L, constant_of(p));
+    if (constant) put(L, poly_constant_term(p));
 }
 
 static void put_range(Lower *L, const TensorAccess *a, Atom index)
@@ -140,7 +135,7 @@ static int order_accesses(const void *a, const void *b)
     if (by == 0) by = order(x->behind, y->behind);
     if (by == 0) by = order(x->form, y->form);
     if (by == 0) by = order(x->nth_pipe, y->nth_pipe);
-    for (uint32_t i = 0; i < x->axes.n && by == 0; i++) by = order(constant_of(x->axes.v[i].start), constant_of(y->axes.v[i].start));
+    for (uint32_t i = 0; i < x->axes.n && by == 0; i++) by = order(poly_constant_term(x->axes.v[i].start), poly_constant_term(y->axes.v[i].start));
     return by ? by : order(x->number, y->number);
 }
 

@@ -56,6 +56,7 @@ Poly poly_max(Domain *d, Poly a, Poly b);
 /* What an operation makes of two integers: shifts by a number, of bits the last ones. False where no form says it. */
 bool poly_op(Domain *d, LxOp op, Poly a, Poly b, Poly *out);
 bool poly_is_const(Poly p, int64_t *k);
+int64_t poly_constant_term(Poly p);
 bool poly_same(Poly a, Poly b); /* equal normal forms */
 bool poly_apart(Domain *d, Poly a, Poly b, int64_t *k); /* a - b, where that is a number */
 Atom poly_plain(Poly p);        /* the atom that it is; 0: none */

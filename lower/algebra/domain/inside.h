@@ -10,7 +10,7 @@
  *   values.c       what values these have where two boxes meet
  *   ties.c         what starts that are equal say then
  *   tell.c         why boxes may overlap
- *   loops.c        forms of an index; what is made while a loop runs
+ *   loops.c        forms of an index
  *   show.c         text and launch expressions
  *
  * Glossary
@@ -121,7 +121,6 @@ Poly raw_plus(Domain *d, Poly a, int64_t k);
 Poly raw_mul_term(Domain *d, Poly a, const Term *t);
 Poly raw_atom(Domain *d, Atom x);
 Poly term_poly(Domain *d, int64_t coef, const Atom *atoms, uint8_t n);
-int64_t poly_constant_term(Poly p);
 /* Also inside derived atoms and ranges; true as well where looking took too long. */
 bool poly_mentions(Domain *d, Poly p, Atom x);
 /* p = coef * x + rest; coef may contain x again. */

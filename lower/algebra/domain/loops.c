@@ -1,4 +1,4 @@
-/* Forms and loops: an index alone, and what is made while a loop's body runs. */
+/* Forms and loops: an index alone. */
 #include "lower/algebra/domain/inside.h"
 
 bool domain_range(Domain *d, Atom index, Poly *from, Poly *last)
@@ -31,25 +31,6 @@ Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest)
 Atom domain_newest(const Domain *d)
 {
     return d->natoms;
-}
-
-static bool made(Domain *d, Poly p, Atom after, Atom upto, uint32_t *budget)
-{
-    FOR_ATOMS(p, x) {
-        const AtomInfo *info = atom_info(d, x);
-        bool derived = info->kind > ATOM_INDEX;
-        if (!derived && x > after && x <= upto) return true;
-        if ((*budget)-- == 0) return true;
-        if (derived && (made(d, info->a, after, upto, budget) || made(d, info->b, after, upto, budget))) return true;
-    }
-    return false;
-}
-
-bool domain_made(Domain *d, Poly p, Atom after, Atom upto)
-{
-    uint32_t budget = LOOK_MAX;
-    p = poly_now(d, p);
-    return p.bad || made(d, p, after, upto, &budget);
 }
 
 /* ---- by values ---- */

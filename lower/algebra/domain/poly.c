@@ -323,13 +323,15 @@ Poly poly_common(Domain *d, Poly c, Poly den, Poly *cq, Poly *dq)
     return f;
 }
 
-static bool mentions(Domain *d, Poly p, Atom x, uint32_t *budget)
+/* One of after < number <= upto. made: of indices and unknown values alone, into whose ranges nobody looks. */
+static bool mentions(Domain *d, Poly p, Atom after, Atom upto, bool made, uint32_t *budget)
 {
-    FOR_ATOMS(p, y) {
-        const AtomInfo *info = atom_info(d, y);
-        if (y == x || (*budget)-- == 0) return true;
-        if (info->kind > ATOM_INDEX && mentions(d, info->a, x, budget)) return true;
-        if (info->level && mentions(d, info->b, x, budget)) return true;
+    FOR_ATOMS(p, x) {
+        const AtomInfo *info = atom_info(d, x);
+        bool derived = info->kind > ATOM_INDEX;
+        if ((x > after && x <= upto && !(made && derived)) || (*budget)-- == 0) return true;
+        if (derived && mentions(d, info->a, after, upto, made, budget)) return true;
+        if (info->level && (derived || !made) && mentions(d, info->b, after, upto, made, budget)) return true;
     }
     return false;
 }
@@ -337,7 +339,14 @@ static bool mentions(Domain *d, Poly p, Atom x, uint32_t *budget)
 bool poly_mentions(Domain *d, Poly p, Atom x)
 {
     uint32_t budget = LOOK_MAX;
-    return mentions(d, p, x, &budget);
+    return mentions(d, p, x - 1, x, false, &budget);
+}
+
+bool domain_made(Domain *d, Poly p, Atom after, Atom upto)
+{
+    uint32_t budget = LOOK_MAX;
+    p = poly_now(d, p);
+    return p.bad || mentions(d, p, after, upto, true, &budget);
 }
 
 /* ---- atoms replaced ---- */

@@ -150,24 +150,20 @@ uint32_t conditions_open(Lower *L, const Sx *x, bool holds)
     return around;
 }
 
-/* Of a + less <= b: x >= limit is so for x - c * (b - a - less), of some c >= 0. What variables held where the condition
- * stands nobody knows here. */
-static bool by_order(Lower *L, const Condition *c, Poly x, int64_t limit)
+Poly condition_room(Lower *L, const Condition *c)
 {
-    Domain *d = L->d;
-    if ((scalar_uses(L, c->a) | scalar_uses(L, c->b)) & (USE_VAR | USE_LOAD)) return false;
-    Poly a = scalar_poly(L, c->a), edge = poly_const(d, limit);
-    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, c->b), a), poly_const(d, c->less));
-    for (uint32_t i = 0; i < x.n; i++)
-        if (x.terms[i].coef > 0 && domain_le(d, poly_add(d, edge, poly_mul(d, room, poly_const(d, x.terms[i].coef))), x)) return true;
-    return false;
+    Poly a = scalar_poly(L, c->a);
+    return poly_sub(L->d, poly_sub(L->d, scalar_poly(L, c->b), a), poly_const(L->d, c->less));
 }
 
+/* What variables held where the condition stands nobody knows here. */
 bool conditions_at_least(Lower *L, Poly x, int64_t limit)
 {
     for (uint32_t i = 0; i < L->scalars->conditions.n; i++) {
         const Condition *c = &L->scalars->conditions.v[i];
-        if (c->kind == COND_ORDER && by_order(L, c, x, limit)) return true;
+        if (c->kind != COND_ORDER || (scalar_uses(L, c->a) | scalar_uses(L, c->b)) & (USE_VAR | USE_LOAD)) continue;
+        Poly room = condition_room(L, c);
+        if (domain_le_where(L->d, &room, 1, poly_const(L->d, limit), x)) return true;
     }
     return false;
 }

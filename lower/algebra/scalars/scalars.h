@@ -225,6 +225,7 @@ need_met(Lower *L, Need need, Lx cond, ErrorCode code, Span at, const char *why,
 bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why);
 /* The comparisons that together say that cond holds, or does not, are put behind those around; how many those are. */
 uint32_t conditions_open(Lower *L, const Sx *cond, bool holds);
+Poly condition_room(Lower *L, const Condition *c); /* of a comparison: b - a - less */
 /* x >= limit wherever the conditions around the statement at hand hold: enough for what is done under them alone. */
 bool conditions_at_least(Lower *L, Poly x, int64_t limit);
 

@@ -98,33 +98,19 @@ static void supposed(Versions *v, const PRegion *r, const Part *p)
     version_add(v, r->tile->index, &b);
 }
 
-/* In the own tiles of these CTAs. */
-static void reads(Versions *v, const PStmt *st, const PRegion *r, uint16_t ranks, bool adds)
+/* By these CTAs: in their own tiles; or (to) what they add to in those of other CTAs. */
+static void reads(Versions *v, const PStmt *st, const PRegion *r, uint16_t ranks, const uint16_t *to, bool adds)
 {
     const PMove *mv = st->move;
     bool differs = part_by_rank(v, r, mv);
     Part p = part_of(v, r, mv), own = p;
-    for (int rank = 0; rank < v->L->cluster_size; rank++) {
-        if (!(ranks >> rank & 1) || has_value(v, r, &p, 0, rank)) continue;
-        if (differs) own = part_at(v, r, mv, rank);
-        if (differs && has_value(v, r, &own, 0, rank)) continue;
-        version_tell(v, st, r, rank, adds);
-        supposed(v, r, &p); /* once is enough */
-        return;
-    }
-}
-
-/* What is added to in the tiles of other CTAs. */
-static void adds_there(Versions *v, const Planned *p, uint16_t ranks)
-{
-    const PRegion *r = &p->st->move->dst;
     for (int from = 0; from < v->L->cluster_size; from++) {
-        if (!(ranks >> from & 1)) continue;
-        Part at = part_at(v, r, p->st->move, from);
+        if (!(ranks >> from & 1) || (!to && has_value(v, r, &p, 0, from))) continue;
+        if (differs) own = part_at(v, r, mv, from);
         for (int rank = 0; rank < v->L->cluster_size; rank++) {
-            if (!(move_peers(&p->mi)->to[from] >> rank & 1) || has_value(v, r, &at, 0, rank)) continue;
-            version_tell(v, p->st, r, rank, true);
-            supposed(v, r, &at);
+            if (!(to ? to[from] >> rank & 1 : rank == from) || has_value(v, r, &own, 0, rank)) continue;
+            version_tell(v, st, r, rank, adds);
+            supposed(v, r, to ? &own : &p); /* once is enough */
             return;
         }
     }
@@ -216,10 +202,9 @@ static void move(Versions *v, const PStmt *st)
         if (mv->dst.tile) writes_in_other(v, mv);
         return;
     }
-    if (mv->src.tile && !v->ahead) reads(v, st, &mv->src, ranks, false);
+    if (mv->src.tile && !v->ahead) reads(v, st, &mv->src, ranks, NULL, false);
     if (mv->dst.tile == NULL) return;
-    if (mv->reduce >= 0 && there && !v->ahead) adds_there(v, p, ranks);
-    else if (mv->reduce >= 0 && !v->ahead) reads(v, st, &mv->dst, ranks, true);
+    if (mv->reduce >= 0 && !v->ahead) reads(v, st, &mv->dst, ranks, there ? move_peers(&p->mi)->to : NULL, true);
     if (there) writes_there(v, p, ranks);
     else writes_own(v, mv, mv->cast != CAST_NONE && mv->cast != CAST_MASK ? whole_sets(L, mv->cast, ranks) : ranks);
 }
@@ -228,14 +213,12 @@ static void move(Versions *v, const PStmt *st)
 
 static Lit lit_of(Versions *v, const Condition *c)
 {
-    Domain *d = v->d;
     if (c->b == NULL) {
-        Lit l = {.p = poly_sub(d, form(v, c->a), poly_const(d, 1))};
+        Lit l = {.p = poly_sub(v->d, form(v, c->a), poly_const(v->d, 1))};
         return c->kind == COND_HOLDS ? l : lit_not(v, l);
     }
-    Poly a = form(v, c->a), p = poly_sub(d, form(v, c->b), a);
-    if (c->kind == COND_ORDER) return (Lit){.p = poly_sub(d, p, poly_const(d, c->less))};
-    return lit_ordered(v, (Lit){.p = p, .eq = true, .not = c->kind == COND_UNEQUAL});
+    Lit l = {.p = condition_room(v->L, c), .eq = c->kind != COND_ORDER, .not = c->kind == COND_UNEQUAL};
+    return lit_ordered(v, l);
 }
 
 /* One way of an `if`. */
