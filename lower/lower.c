@@ -54,7 +54,6 @@ static void launch_shape(Lower *L)
     MfKernel *mf = &L->ir->mf;
     LxPool *p = &mf->lx;
     for (int i = 0; i < 3; i++) {
-        const char *text;
         int64_t cluster = L->k->cluster[i], limit = grid_most(i), k;
         Poly g = scalar_poly(L, L->k->grid[i]);
         mf->grid[i] = scalar_lx(L, L->k->grid[i]);
@@ -65,19 +64,14 @@ static void launch_shape(Lower *L)
         if (poly_is_const(g, &k)) {
             ok = k <= limit;
         } else {
-            text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)limit);
+            const char *text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)limit);
             ok = launch_check(L, E1130, fits, at, text, "limits of the grid, CUDA guide");
         }
         if (!ok)
             lower_error(L, E0903, at, "grid.%c is %s, the limit is %lld", DIM[i], poly_text(L, g), (long long)limit);
-        Lx cond = 0;
-        if (cluster == 1) continue;
-        text = arena_printf(L->a, "grid.%c = %s is a multiple of %lld", DIM[i], lx_text(L, mf->grid[i]),
-                            (long long)cluster);
-        Need n = need_multiple(L, g, cluster, &cond);
-        if (n == NEED_CHECK && launch_check(L, E1129, cond, at, text, "the grid is made of whole clusters"))
-            n = NEED_PROVED;
-        if (n == NEED_PROVED) continue;
+        if (cluster == 1 || need_met(L, need_multiple(L, g, cluster), E1129, at, "the grid is made of whole clusters",
+                                     "grid.%c = %s is a multiple of %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)cluster))
+            continue;
         Diag *d = lower_error(L, E0905, at, "grid.%c = %s is no multiple of the cluster's %lld", DIM[i],
                               poly_text(L, g), (long long)cluster);
         diag_label(L->c->diags, d, L->k->cluster_span, "the cluster");

@@ -360,16 +360,12 @@ static Opnd load_scalar(Lower *L, const Sx *x)
     for (int i = 0; i < t->rank; i++) {
         Poly p = scalar_poly(L, x->idx[i]), n = scalar_poly(L, t->extent[i]);
         Opnd v = value_wide(L, x->idx[i]);
-        Lx cond = 0;
-        Need low = need_at_least(L, p, 0, &cond);
-        Need high = need_at_most(L, poly_sub(d, p, n), -1, &cond);
-        bool checked = low <= NEED_CHECK && high <= NEED_CHECK && !(scalar_uses(L, x->idx[i]) & (uint8_t)~USE_LAUNCH);
-        if (checked && cond) {
-            const char *text = arena_printf(L->a, "0 <= %s < %s", poly_text(L, p), poly_text(L, n));
-            checked = launch_check(L, E1126, cond, x->span, text, "a scalar is read from this place of the tensor");
-        }
-        if (!checked && low != NEED_PROVED) ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_GE, v, opnd_imm(0)));
-        if (!checked && high != NEED_PROVED)
+        Need low = need_at_least(L, p, 0), high = need_at_most(L, poly_sub(d, p, n), -1), both = need_both(L, low, high);
+        bool checked = both.is == NEED_PROVED;
+        if (both.is == NEED_CHECK && !(scalar_uses(L, x->idx[i]) & (uint8_t)~USE_LAUNCH))
+            checked = need_met(L, both, E1126, x->span, "a scalar is read from this place of the tensor", "0 <= %s < %s", poly_text(L, p), poly_text(L, n));
+        if (!checked && low.is != NEED_PROVED) ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_GE, v, opnd_imm(0)));
+        if (!checked && high.is != NEED_PROVED)
             ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_LT, v, value_wide(L, t->extent[i])));
         Opnd stride = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[i]), opnd_imm(size));
         byte = emit_op(L, IR_ADD, IR_I64, byte, emit_op(L, IR_MUL, IR_I64, v, stride));

@@ -37,11 +37,10 @@ static bool folds(Lower *L, const MoveInfo *mi, int d, int64_t bytes)
 
 static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, const char *what, Refusal *why)
 {
-    Lx cond = 0;
-    Need n = need_multiple(L, bytes, SMEM_BULK_ALIGN, &cond);
-    if (n == NEED_PROVED) return true;
+    Need n = need_multiple(L, bytes, SMEM_BULK_ALIGN);
+    if (n.is == NEED_PROVED) return true;
     const char *rule = "addresses and sizes of bulk copies are multiples of 16 bytes", *is = poly_text(L, bytes);
-    if (need_met(L, n, cond, E1128, at, rule, "%s, %s bytes, is a multiple of 16", what, is)) return true;
+    if (need_met(L, n, E1128, at, rule, "%s, %s bytes, is a multiple of 16", what, is)) return true;
     return cannot(L, why, E0502, at, mi->tensor->span, "the tensor", NULL, "%s, %s bytes, %s a multiple of 16", what, is,
                   unproved_multiple(bytes, SMEM_BULK_ALIGN));
 }

@@ -38,14 +38,13 @@ static bool start_aligned(Lower *L, const MoveInfo *mi, Poly start, Poly pitch, 
 {
     Domain *d = L->d;
     Poly all = poly_mul(d, start, pitch);
-    Lx cond = 0;
     int64_t k;
     if (poly_is_const(start, &k) && k == 0) return true;
-    Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN, &cond);
-    bool by_pitch = n <= NEED_CHECK;
-    if (!by_pitch) n = need_multiple(L, all, SMEM_BULK_ALIGN, &cond);
+    Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN);
+    bool by_pitch = n.is <= NEED_CHECK;
+    if (!by_pitch) n = need_multiple(L, all, SMEM_BULK_ALIGN);
     const char *rule = "a view starts at a multiple of 16 bytes";
-    if (need_met(L, n, cond, code, mi->tensor->span, rule, "%s is a multiple of 16", poly_text(L, by_pitch ? pitch : all))) return true;
+    if (need_met(L, n, code, mi->tensor->span, rule, "%s is a multiple of 16", poly_text(L, by_pitch ? pitch : all))) return true;
     return refuse(
         why, E0490, mi,
         arena_printf(L->a, "the view's start, byte %s, %s a multiple of 16", poly_text(L, all),
@@ -74,10 +73,9 @@ static bool pitches(Lower *L, const MoveInfo *mi, Refusal *why)
     const PTensor *t = mi->tensor;
     for (int i = 0; t->reshaped && i < t->rank - 1; i++) {
         Poly pitch = poly_mul(L->d, scalar_poly(L, t->stride[i]), poly_const(L->d, mi->bits / 8));
-        Lx cond = 0;
-        Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN, &cond);
+        Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN);
         const char *rule = "pitches of tensor maps are multiples of 16 bytes";
-        if (need_met(L, n, cond, E1160, t->span, rule, "%s is a multiple of 16", poly_text(L, pitch))) continue;
+        if (need_met(L, n, E1160, t->span, rule, "%s is a multiple of 16", poly_text(L, pitch))) continue;
         return refuse(
             why, E0492, mi,
             arena_printf(L->a, "the pitch of dimension %d of `%s`, %s bytes, %s a multiple of 16", i,
@@ -94,10 +92,8 @@ static bool small_enough(Lower *L, const MoveInfo *mi)
     if (!mi->tensor->reshaped) return true;
     Poly all = poly_const(L->d, mi->bits / 8);
     for (int b = 0; b < base->rank; b++) all = poly_mul(L->d, all, scalar_poly(L, base->extent[b]));
-    Lx cond = 0;
-    if (need_at_most(L, all, (INT64_C(1) << 40) - 16, &cond) != NEED_CHECK) return true;
-    const char *text = arena_printf(L->a, "%s < 2^40", poly_text(L, all));
-    return launch_check(L, E1160, cond, mi->tensor->span, text, "pitches of tensor maps are below 2^40 bytes");
+    Need n = need_at_most(L, all, (INT64_C(1) << 40) - 16);
+    return n.is != NEED_CHECK || need_met(L, n, E1160, mi->tensor->span, "pitches of tensor maps are below 2^40 bytes", "%s < 2^40", poly_text(L, all));
 }
 
 bool device_allowed(Lower *L, const MoveInfo *mi, Refusal *why)

@@ -92,13 +92,11 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     Bounds b = bounds_of(L, mi, d);
     Poly start = mi->start[d], extent = scalar_poly(L, mi->tensor->extent[d]);
     Span at = mi->g->dim[d].span;
-    Lx cond = 0;
-    Need low = need_at_least(L, start, b.lo, &cond),
-         high = need_at_most(L, poly_sub(m, start, extent), b.past - 1, &cond);
+    Need low = need_at_least(L, start, b.lo), high = need_at_most(L, poly_sub(m, start, extent), b.past - 1);
     const char *words = source_text(L, at), *text = bounds_text(L, &b, words, poly_text(L, extent));
-    if (need_met(L, low > high ? low : high, cond, E1139, at, b.rule, "%s", text)) return true;
+    if (need_met(L, need_both(L, low, high), E1139, at, b.rule, "%s", text)) return true;
     int64_t k;
-    bool never = poly_is_const(start, &k) && (low == NEED_NEVER || high == NEED_NEVER);
+    bool never = poly_is_const(start, &k) && (low.is == NEED_NEVER || high.is == NEED_NEVER);
     const char *box = d == 0                       ? "its images are 0 .. extent - 1"
                       : is_slice(mi->mv->map, d) ? "its slices are 0 .. extent - 1"
                                                  : "its box is lower .. extent - 1 + upper";

@@ -160,10 +160,9 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
     const PDim *p = &mi->g->dim[d];
     if (!p->whole) return true;
     Poly extent = scalar_poly(L, mi->tensor->extent[d]);
-    Lx cond = 0;
-    Need n = need_equal(L, extent, p->extent, &cond);
+    Need n = need_equal(L, extent, p->extent);
     const char *rule = "`:` moves the whole dimension, and the tile has this extent";
-    if (need_met(L, n, cond, E1125, p->span, rule, "%s == %lld", poly_text(L, extent), (long long)p->extent)) return true;
+    if (need_met(L, n, E1125, p->span, rule, "%s == %lld", poly_text(L, extent), (long long)p->extent)) return true;
     const char *label = arena_printf(L->a, "extent %lld", (long long)p->extent);
     const char *fix = arena_printf(L->a, "write the part that is meant: `start +: %lld`", (long long)p->extent);
     return cannot(L, NULL, E0312, p->span, mi->tile->span, label, fix, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),

@@ -22,11 +22,10 @@ static bool slices_tensor(Lower *L, const PTensor *t, int interleave, Refusal *w
     if (!poly_is_const(extent, &k) || k != n)
         return cannot(L, why, E0584, t->span, (Span){0, 0}, NULL, NULL, "the innermost extent of `%s` is %s; a slice of %lld bytes has %lld elements",
                       name_text(L, t->name), poly_text(L, extent), (long long)map_slice_bytes(interleave), (long long)n);
-    Lx cond = 0;
     Poly pitch = scalar_poly(L, t->stride[inner - 1]);
-    Need need = need_equal(L, pitch, n, &cond);
+    Need need = need_equal(L, pitch, n);
     const char *rule = "slices of an interleaved tensor lie one after the other";
-    if (need_met(L, need, cond, E1151, t->span, rule, "%s == %lld", poly_text(L, pitch), (long long)n)) return true;
+    if (need_met(L, need, E1151, t->span, rule, "%s == %lld", poly_text(L, pitch), (long long)n)) return true;
     return cannot(L, why, E0584, t->span, (Span){0, 0}, NULL, NULL, "neighbours of `%s` lie %s elements apart, a slice has %lld: its map takes them one after the other",
                   name_text(L, t->name), poly_text(L, pitch), (long long)n);
 }

@@ -111,11 +111,10 @@ bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     int d = mi->rank - 1;
     int64_t m = 128 / gcd_s64(128, mi->bits);
-    Lx cond = 0;
-    Need n = need_multiple(L, mi->start[d], m, &cond);
-    if (n == NEED_PROVED) return true;
+    Need n = need_multiple(L, mi->start[d], m);
+    if (n.is == NEED_PROVED) return true;
     const char *rule = "a tensor copy starts at a multiple of 16 bytes of the innermost dimension", *bytes = bytes_text(L, mi->start[d], mi->bits);
-    if (need_met(L, n, cond, E1121, mi->g->dim[d].span, rule, "%s is a multiple of 16", bytes)) return true;
+    if (need_met(L, n, E1121, mi->g->dim[d].span, rule, "%s is a multiple of 16", bytes)) return true;
     return cannot(L, why, E0450, mi->g->dim[d].span, mi->tensor->span, "the tensor",
                   arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m),
                   "the innermost start, %s bytes, %s a multiple of 16", bytes, unproved_multiple(mi->start[d], m));
@@ -135,10 +134,9 @@ static bool inner_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
 static bool whole_bytes(Lower *L, const MoveInfo *mi, Poly x, ErrorCode code, const char *what, Refusal *why)
 {
     int64_t m = 8 / gcd_s64(8, mi->bits);
-    Lx cond = 0;
-    Need n = need_multiple(L, x, m, &cond);
+    Need n = need_multiple(L, x, m);
     const char *rule = "packed elements that share a byte stay together";
-    if (need_met(L, n, cond, code, mi->tensor->span, rule, "%s, %s elements of %lld bits, takes whole bytes", what, poly_text(L, x), (long long)mi->bits))
+    if (need_met(L, n, code, mi->tensor->span, rule, "%s, %s elements of %lld bits, takes whole bytes", what, poly_text(L, x), (long long)mi->bits))
         return true;
     return cannot(L, why, code, mi->g->span, mi->tensor->span, "the tensor", NULL, "%s, %s elements of %lld bits, is no whole number of bytes",
                   what, poly_text(L, x), (long long)mi->bits);
@@ -163,13 +161,12 @@ bool tensor_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
 /* A coordinate that is cut to FAR, or left out beyond it, must lie outside there. */
 bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
 {
-    Lx cond = 0;
     Poly extent = device_extent(L, mi->tensor, d);
-    Need n = need_at_most(L, extent, FAR, &cond);
-    if (n == NEED_PROVED) return true;
+    Need n = need_at_most(L, extent, FAR);
+    if (n.is == NEED_PROVED) return true;
     bool data = mi->g->dim[d].rows || domain_depends(L->d, mi->start[d]) & DEP_DATA;
     const char *which = data ? "a coordinate that depends on data" : "a coordinate whose bounds are not known";
-    if (need_met(L, n, cond, E1122, mi->g->dim[d].span, arena_printf(L->a, "%s reaches indices below %d", which, FAR), "%s", lx_text(L, cond)))
+    if (need_met(L, n, E1122, mi->g->dim[d].span, arena_printf(L->a, "%s reaches indices below %d", which, FAR), "%s", lx_text(L, n.cond)))
         return true;
     return cannot(L, why, E0504, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL, "%s reaches indices below %d, the extent is %s",
                   which, FAR, poly_text(L, extent));
@@ -182,24 +179,23 @@ bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     int64_t k;
     bool constant = poly_is_const(p, &k);
     if (constant && k >= 0 && k + last <= INT32_MAX) return true;
-    Lx low_cond = 0, high_cond = 0;
     int64_t least = mi->load ? INT32_MIN : 0, most = INT32_MAX - last;
     Interval range = scalar_range(L, mi->g->dim[d].start);
     bool never_below = range.lo >= least || (!mi->load && conditions_at_least(L, p, least));
-    Need low = never_below ? NEED_PROVED : need_at_least(L, p, least, &low_cond);
-    Need high = range.hi <= most ? NEED_PROVED : need_at_most(L, p, most, &high_cond);
+    Need low = never_below ? (Need){NEED_PROVED, 0} : need_at_least(L, p, least);
+    Need high = range.hi <= most ? (Need){NEED_PROVED, 0} : need_at_most(L, p, most);
     const char *rule = "coordinates of tensor copies are 32-bit numbers", *below = mi->load ? rule : "a tensor store that starts below 0 ends the kernel";
-    if (high == NEED_CHECK && !need_met(L, high, high_cond, E1122, at, rule, "%s", lx_text(L, high_cond))) high = NEED_NEVER;
-    if (low == NEED_CHECK && !need_met(L, low, low_cond, mi->load ? E1122 : E1123, at, below, "%s", lx_text(L, low_cond))) low = NEED_NEVER;
-    if (high == NEED_NEVER || (mi->load && low == NEED_NEVER))
+    if (high.is == NEED_CHECK && !need_met(L, high, E1122, at, rule, "%s", lx_text(L, high.cond))) high.is = NEED_NEVER;
+    if (low.is == NEED_CHECK && !need_met(L, low, mi->load ? E1122 : E1123, at, below, "%s", lx_text(L, low.cond))) low.is = NEED_NEVER;
+    if (high.is == NEED_NEVER || (mi->load && low.is == NEED_NEVER))
         return cannot(L, why, E0504, at, (Span){0, 0}, NULL, NULL, "coordinate %s does not fit 32 bits", poly_text(L, p));
     if (mi->load) {
-        out->clamp[d] = low == NEED_UNKNOWN || high == NEED_UNKNOWN;
+        out->clamp[d] = low.is == NEED_UNKNOWN || high.is == NEED_UNKNOWN;
         return !out->clamp[d] || tensor_before_far(L, mi, d, why);
     }
-    out->huge[d] = high == NEED_UNKNOWN;
+    out->huge[d] = high.is == NEED_UNKNOWN;
     if (out->huge[d] && !tensor_before_far(L, mi, d, why)) return false;
-    if (low <= NEED_CHECK) return true;
+    if (low.is <= NEED_CHECK) return true;
     if (mi->g->dim[d].extent == 1 && !constant) { /* wholly outside: nothing would be written */
         out->negative[d] = true;
         return true;
@@ -214,11 +210,10 @@ bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     int d = mi->rank - 1;
     Poly n = scalar_poly(L, mi->tensor->extent[d]);
     int64_t m = 128 / gcd_s64(128, mi->bits);
-    Lx cond = 0;
-    Need need = need_multiple(L, n, m, &cond);
-    if (need == NEED_PROVED) return true;
+    Need need = need_multiple(L, n, m);
+    if (need.is == NEED_PROVED) return true;
     const char *rule = "a tensor store clips the innermost dimension in steps of 16 bytes", *bytes = bytes_text(L, n, mi->bits);
-    if (need_met(L, need, cond, E1124, move_span(mi), rule, "%s is a multiple of 16", bytes)) return true;
+    if (need_met(L, need, E1124, move_span(mi), rule, "%s is a multiple of 16", bytes)) return true;
     return cannot(L, why, E0454, move_span(mi), mi->tensor->span, "the tensor", NULL,
                   "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end", name_text(L, mi->tensor->name), bytes);
 }

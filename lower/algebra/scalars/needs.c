@@ -4,114 +4,110 @@
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/report.h"
 
-static void also(Lower *L, Lx *cond, Lx more)
+static Need check(Lx cond)
 {
-    *cond = *cond ? lx_op(L->a, &L->ir->mf.lx, LX_LAND, *cond, more) : more;
+    return (Need){NEED_CHECK, cond};
+}
+
+Need need_both(Lower *L, Need a, Need b)
+{
+    Lx cond = a.cond && b.cond ? lx_op(L->a, &L->ir->mf.lx, LX_LAND, a.cond, b.cond) : a.cond ? a.cond : b.cond;
+    return (Need){a.is > b.is ? a.is : b.is, cond};
 }
 
 /* What stands before each index is a multiple, and the rest is. */
-static Need multiple(Lower *L, Poly x, int64_t m, bool moved, Lx *all)
+static Need multiple(Lower *L, Poly x, int64_t m, bool moved)
 {
+    Need all = {NEED_PROVED, 0};
     int64_t k;
     Lx c;
     Poly coef, rest;
     LxPool *pool = &L->ir->mf.lx;
-    if (domain_divides(L->d, m, x)) return NEED_PROVED;
-    Atom index = domain_moving(L->d, x, &coef, &rest);
-    if (index) {
-        bool divides = domain_divides(L->d, m, poly_mul(L->d, coef, poly_atom(L->d, index)));
-        Need first = divides ? NEED_PROVED : multiple(L, coef, m, true, all), second = multiple(L, rest, m, moved, all);
-        return first > second ? first : second;
+    for (; !domain_divides(L->d, m, x); x = rest) {
+        Atom index = domain_moving(L->d, x, &coef, &rest);
+        if (index == 0) {
+            if (poly_is_const(x, &k)) return need_both(L, all, (Need){moved ? NEED_UNKNOWN : NEED_NEVER, 0});
+            if (!domain_lx(L->d, L->a, pool, x, &c)) return (Need){NEED_UNKNOWN, 0};
+            c = lx_op(L->a, pool, LX_MOD, c, lx_const(L->a, pool, m));
+            return need_both(L, all, check(lx_op(L->a, pool, LX_EQ, c, lx_const(L->a, pool, 0))));
+        }
+        if (!domain_divides(L->d, m, poly_mul(L->d, coef, poly_atom(L->d, index)))) all = need_both(L, all, multiple(L, coef, m, true));
     }
-    if (poly_is_const(x, &k)) return moved ? NEED_UNKNOWN : NEED_NEVER;
-    if (!domain_lx(L->d, L->a, pool, x, &c)) return NEED_UNKNOWN;
-    c = lx_op(L->a, pool, LX_MOD, c, lx_const(L->a, pool, m));
-    also(L, all, lx_op(L->a, pool, LX_EQ, c, lx_const(L->a, pool, 0)));
-    return NEED_CHECK;
+    return all;
 }
 
-Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond)
+Need need_multiple(Lower *L, Poly x, int64_t m)
 {
-    Lx all = 0;
-    Need need = m == 1 ? NEED_PROVED : multiple(L, poly_add(L->d, x, poly_const(L->d, 0)), m, false, &all);
-    if (need == NEED_CHECK) also(L, cond, all);
-    return need;
+    return m == 1 ? (Need){NEED_PROVED, 0} : multiple(L, poly_add(L->d, x, poly_const(L->d, 0)), m, false);
 }
 
-static Need bound_of(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)
+static Need bound_of(Lower *L, Poly x, int64_t limit, bool least)
 {
     Domain *d = L->d;
     Poly edge = poly_const(d, limit), end;
     int64_t k;
-    if (x.bad) return NEED_UNKNOWN;
-    if (least ? domain_le(d, edge, x) : domain_le(d, x, edge)) return NEED_PROVED;
-    if (domain_depends(d, x) & DEP_DATA) return NEED_UNKNOWN;
-    if (least ? !domain_min(d, x, &end) : !domain_max(d, x, &end)) return NEED_UNKNOWN;
-    if (poly_is_const(end, &k)) return (least ? k >= limit : k <= limit) ? NEED_PROVED : NEED_NEVER;
+    if (x.bad) return (Need){NEED_UNKNOWN, 0};
+    if (least ? domain_le(d, edge, x) : domain_le(d, x, edge)) return (Need){NEED_PROVED, 0};
+    if (domain_depends(d, x) & DEP_DATA) return (Need){NEED_UNKNOWN, 0};
+    if (least ? !domain_min(d, x, &end) : !domain_max(d, x, &end)) return (Need){NEED_UNKNOWN, 0};
+    if (poly_is_const(end, &k)) return (Need){(least ? k >= limit : k <= limit) ? NEED_PROVED : NEED_NEVER, 0};
     LxPool *pool = &L->ir->mf.lx;
     Lx e, l = lx_const(L->a, pool, limit);
-    if (!domain_lx(d, L->a, pool, end, &e)) return NEED_UNKNOWN;
-    also(L, cond, least ? lx_op(L->a, pool, LX_LE, l, e) : lx_op(L->a, pool, LX_LE, e, l));
-    return NEED_CHECK;
+    if (!domain_lx(d, L->a, pool, end, &e)) return (Need){NEED_UNKNOWN, 0};
+    return check(least ? lx_op(L->a, pool, LX_LE, l, e) : lx_op(L->a, pool, LX_LE, e, l));
 }
 
 enum { BOUNDS_MAX = 32 };
 
-static Need bounded(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)
+static Need bounded(Lower *L, Poly x, int64_t limit, bool least)
 {
     for (uint32_t i = 0; i < L->scalars->answers.n; i++) {
         const NeedAnswer *b = &L->scalars->answers.v[i];
-        if (b->terms != x.terms || b->n != x.n || b->limit != limit || b->least != least || x.bad) continue;
-        if (b->cond) also(L, cond, b->cond);
-        return (Need)b->need;
+        if (b->terms == x.terms && b->n == x.n && b->limit == limit && b->least == least && !x.bad) return b->need;
     }
-    Lx own = 0;
-    Need need = bound_of(L, x, limit, least, &own);
-    if (own) also(L, cond, own);
+    Need need = bound_of(L, x, limit, least);
     if (L->scalars->answers.n == BOUNDS_MAX) L->scalars->answers.n = 0;
-    vec_push(L->a, &L->scalars->answers, ((NeedAnswer){x.terms, x.n, least, (uint8_t)need, limit, own}));
+    vec_push(L->a, &L->scalars->answers, ((NeedAnswer){x.terms, x.n, least, limit, need}));
     return need;
 }
 
-Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond)
+Need need_at_least(Lower *L, Poly x, int64_t limit)
 {
-    return bounded(L, x, limit, true, cond);
+    return bounded(L, x, limit, true);
 }
 
-Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond)
+Need need_at_most(Lower *L, Poly x, int64_t limit)
 {
-    return bounded(L, x, limit, false, cond);
+    return bounded(L, x, limit, false);
 }
 
-Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
+Need need_equal(Lower *L, Poly x, int64_t k)
 {
     Domain *d = L->d;
     int64_t c;
     Lx e;
     LxPool *pool = &L->ir->mf.lx;
-    if (domain_eq(d, x, poly_const(d, k))) return NEED_PROVED;
-    if (poly_is_const(x, &c)) return NEED_NEVER;
-    if (!domain_lx(d, L->a, pool, x, &e)) return NEED_UNKNOWN;
-    also(L, cond, lx_op(L->a, pool, LX_EQ, e, lx_const(L->a, pool, k)));
-    return NEED_CHECK;
+    if (domain_eq(d, x, poly_const(d, k))) return (Need){NEED_PROVED, 0};
+    if (poly_is_const(x, &c)) return (Need){NEED_NEVER, 0};
+    if (!domain_lx(d, L->a, pool, x, &e)) return (Need){NEED_UNKNOWN, 0};
+    return check(lx_op(L->a, pool, LX_EQ, e, lx_const(L->a, pool, k)));
 }
 
-bool need_met(Lower *L, Need need, Lx cond, ErrorCode code, Span at, const char *why, const char *fmt, ...)
+bool need_met(Lower *L, Need need, ErrorCode code, Span at, const char *why, const char *fmt, ...)
 {
-    if (need == NEED_PROVED || (need == NEED_CHECK && launch_checked(L, code, cond))) return true;
-    if (need != NEED_CHECK) return false;
+    if (need.is == NEED_PROVED || (need.is == NEED_CHECK && launch_checked(L, code, need.cond))) return true;
+    if (need.is != NEED_CHECK) return false;
     va_list ap;
     va_start(ap, fmt);
     const char *text = arena_vprintf(L->a, fmt, ap);
     va_end(ap);
-    return launch_check(L, code, cond, at, text, why);
+    return launch_check(L, code, need.cond, at, text, why);
 }
 
 bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why)
 {
-    Lx cond = 0;
-    Need low = need_at_least(L, x, 0, &cond), high = need_at_most(L, x, most, &cond);
-    return need_met(L, low > high ? low : high, cond, code, at, why, "0 <= %s <= %lld", poly_text(L, x), (long long)most);
+    Need low = need_at_least(L, x, 0);
+    return need_met(L, need_both(L, low, need_at_most(L, x, most)), code, at, why, "0 <= %s <= %lld", poly_text(L, x), (long long)most);
 }
 
 /* ---- what the conditions around say ---- */

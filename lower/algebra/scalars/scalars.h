@@ -91,13 +91,16 @@ typedef struct LoopState {
     Interval range; /* of the index */
 } LoopState;
 
+typedef struct Need { /* for all indices: proved, left to a launch check, impossible, or undecidable */
+    enum { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } is;
+    Lx cond; /* of the check */
+} Need;
 typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by every move that uses them */
     const Term *terms;
     uint32_t n;
     bool least;
-    uint8_t need;
     int64_t limit;
-    Lx cond;
+    Need need;
 } NeedAnswer;
 
 typedef struct Point { /* what a variable is between, at points of a statement that assigns it */
@@ -209,18 +212,17 @@ uint32_t cluster_size_of(const Lower *L, PCast cast);
 int cond_now(Lower *L, const Sx *x); /* at the rank that is set: 0, 1, or -1: not known */
 
 /* ---- needs.c ---- */
-typedef enum Need { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } Need;
-/* x % m == 0 for all indices: proved, left to launch checks (added to cond), impossible, or undecidable. */
-Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
-Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
-Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
-Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
-/* Proved, or left to a launch check of that condition, whose text is made where it is the first. */
+Need need_multiple(Lower *L, Poly x, int64_t m); /* x % m == 0 */
+Need need_at_least(Lower *L, Poly x, int64_t limit);
+Need need_at_most(Lower *L, Poly x, int64_t limit);
+Need need_equal(Lower *L, Poly x, int64_t k);
+Need need_both(Lower *L, Need a, Need b);
+/* Proved, or left to a launch check, whose text is made where it is the first. */
 #if defined(__GNUC__)
-__attribute__((format(printf, 7, 8)))
+__attribute__((format(printf, 6, 7)))
 #endif
 bool
-need_met(Lower *L, Need need, Lx cond, ErrorCode code, Span at, const char *why, const char *fmt, ...);
+need_met(Lower *L, Need need, ErrorCode code, Span at, const char *why, const char *fmt, ...);
 /* 0 <= x <= most: proved, or left to a launch check, which has its code and says why. */
 bool need_within(Lower *L, Poly x, int64_t most, ErrorCode code, Span at, const char *why);
 /* The comparisons that together say that cond holds, or does not, are put behind those around; how many those are. */
