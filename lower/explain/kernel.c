@@ -83,17 +83,21 @@ static void mode_lines(Lower *L, Text *t, const MoveInfo *mi, const TensorPlan *
     if (move_peers(mi)->in_pair) text_lit(t, "      .cta_group::2: the barrier may be that of the other CTA of the pair\n");
 }
 
+/* tensor: ".tensor", or nothing. */
+static void copy_line(Text *t, const MoveInfo *mi, const char *tensor)
+{
+    bool adds = !mi->load && mi->mv->reduce >= 0;
+    text_printf(t, "    cp%s.async.bulk%s%s, %s", adds ? ".reduce" : "", mi->prefetch ? ".prefetch" : "", tensor,
+                mi->prefetch ? "global -> L2" : mi->load ? "global -> shared" : "shared -> global");
+}
+
 static void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
 {
     const MfMap *m = &L->ir->mf.maps.v[p->map];
     Text t;
     text_in(&t, L->a);
-    text_printf(&t, "    %s%s\n      %s",
-                mi->prefetch          ? "cp.async.bulk.prefetch.tensor, global -> L2"
-                : mi->load            ? "cp.async.bulk.tensor, global -> shared"
-                : mi->mv->reduce >= 0 ? "cp.reduce.async.bulk.tensor, shared -> global"
-                                      : "cp.async.bulk.tensor, shared -> global",
-                m->mode ? arena_printf(L->a, ", %s", mode_text(m) + 1) : "", box_text(L, m));
+    copy_line(&t, mi, ".tensor");
+    text_printf(&t, "%s%s\n      %s", m->mode ? ", " : "", m->mode ? mode_text(m) + 1 : "", box_text(L, m));
     text_printf(&t, " of map %s%s, %s", L->explained->maps[p->map], mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
     text_printf(&t, "\n      %lld bytes", (long long)(p->piece_bytes * p->npieces));
     if (p->npieces > 1) text_printf(&t, ": cut into %u copies of %lld", p->npieces, (long long)p->piece_bytes);
@@ -114,12 +118,8 @@ static void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const 
 {
     Text t;
     text_in(&t, L->a);
-    text_printf(&t, "    %s\n",
-                mi->prefetch          ? "cp.async.bulk.prefetch, global -> L2"
-                : mi->load            ? "cp.async.bulk, global -> shared"
-                : mi->mv->reduce >= 0 ? "cp.reduce.async.bulk, shared -> global"
-                                      : "cp.async.bulk, shared -> global");
-    text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns,
+    copy_line(&t, mi, "");
+    text_printf(&t, "\n      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns,
                 p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
     if (p->loop) text_str(&t, L->derived ? "      a row per lane\n" : "      rows in a loop\n");
     if (p->low || p->high)

@@ -107,32 +107,29 @@ static bool steps_in_tile(const MoveInfo *mi, Refusal *why)
 
 static bool tensor_copy(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
 {
-    TensorPlan t;
-    if (!tensor_plan(L, mi, &t, why)) return false;
-    out->t = arena_new(L->a, TensorPlan);
-    *out->t = t;
-    out->bytes = t.piece_bytes * t.npieces;
-    tell_pieces(L, mi, &t);
+    TensorPlan *t = arena_new(L->a, TensorPlan);
+    if (!tensor_plan(L, mi, t, why)) return false;
+    out->t = t;
+    out->bytes = t->piece_bytes * t->npieces;
+    tell_pieces(L, mi, t);
     return true;
 }
 
 static bool bulk_copy(Lower *L, MoveInfo *mi, Copies *out, const Refusal *no_tensor, Refusal *why)
 {
-    BulkPlan b;
-    if (!bulk_plan(L, mi, &b, why)) return false;
-    out->b = arena_new(L->a, BulkPlan);
-    *out->b = b;
-    out->bytes = b.run * b.nruns;
-    tell_runs(L, mi, &b, no_tensor);
+    BulkPlan *b = arena_new(L->a, BulkPlan);
+    if (!bulk_plan(L, mi, b, why)) return false;
+    out->b = b;
+    out->bytes = b->run * b->nruns;
+    tell_runs(L, mi, b, no_tensor);
     return true;
 }
 
 static bool by_threads(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
 {
-    GlobalPart g = {0};
-    if (!global_plan(L, mi, &g, why)) return false;
-    out->g = arena_new(L->a, GlobalPart);
-    *out->g = g;
+    GlobalPart *g = arena_new(L->a, GlobalPart);
+    if (!global_plan(L, mi, g, why)) return false;
+    out->g = g;
     return true;
 }
 

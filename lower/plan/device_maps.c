@@ -156,26 +156,11 @@ Opnd device_some(Lower *L, const PTensor *t)
     return some;
 }
 
-uint32_t device_buffer(Lower *L, const DeviceMap *m, uint32_t slots)
+uint32_t device_buffer(Lower *L, const char *of, const DeviceMap *m, uint32_t slots)
 {
-    IrBuf b = {.name = arena_printf(L->a, "%s.maps", name_text(L, m->view->name)),
-               .bytes = IR_MAP_BYTES,
-               .align = IR_MAP_BYTES,
-               .slots = slots,
-               .pitch = IR_MAP_BYTES,
-               .maps = true,
-               .span = m->view->span};
-    vec_push(L->a, &L->ir->bufs, b);
-    return L->ir->bufs.n - 1;
-}
-
-uint32_t device_cell(Lower *L, const char *role)
-{
-    IrBuf b = {.name = arena_printf(L->a, "%s.cell", role),
-               .bytes = IR_MAP_BYTES,
-               .align = IR_MAP_BYTES,
-               .slots = 1,
-               .pitch = IR_MAP_BYTES};
+    IrBuf b = {.name = arena_printf(L->a, m ? "%s.maps" : "%s.cell", of), .bytes = IR_MAP_BYTES, .align = IR_MAP_BYTES, .slots = slots, .pitch = IR_MAP_BYTES};
+    b.maps = m != NULL;
+    if (m) b.span = m->view->span;
     vec_push(L->a, &L->ir->bufs, b);
     return L->ir->bufs.n - 1;
 }

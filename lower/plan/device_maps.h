@@ -33,8 +33,7 @@ Poly device_extent(Lower *L, const PTensor *t, int d); /* no less than any exten
 Opnd device_some(Lower *L, const PTensor *t);          /* a pred: the view has elements */
 void device_values(Lower *L, DeviceMap *m); /* what the maps are made of, where the view is declared */
 void device_make(Lower *L, const DeviceMap *m, Opnd slot);
-uint32_t device_buffer(Lower *L, const DeviceMap *m, uint32_t slots); /* of maps */
-uint32_t device_cell(Lower *L, const char *role);
+uint32_t device_buffer(Lower *L, const char *of, const DeviceMap *m, uint32_t slots); /* of maps; m: NULL: a cell where they are made */
 void device_place(Lower *L); /* the room for all of them */
 
 #endif

@@ -32,10 +32,7 @@ bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 {
     out->mode = (uint8_t)mi->mv->map->mode;
     if (!target_copies(L, mi, why) || !tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
-    if (!map_explicit(L, mi->mv->map, &out->map)) {
-        why->text = NULL; /* reported at the map */
-        return false;
-    }
+    if (!map_explicit(L, mi->mv->map, &out->map, why)) return false;
     if (!tensor_layout(L, mi, why) || !columns(L, mi, why)) return false;
     if (!tensor_one_piece(L, mi, why) || !tensor_in_tile(L, mi, why) || !groups_aligned(L, mi, why)) return false;
     out->npieces = (uint32_t)(mi->g->dim[0].extent / ROWS);

@@ -107,12 +107,6 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
 
 /* ---- offsets, halo ---- */
 
-static void first_breach(void *user, const MapBreach *b)
-{
-    Refusal *why = user;
-    if (why->text == NULL) why->code = b->code, why->text = b->text;
-}
-
 /* What is known at compile time: lang/map_copy. */
 static bool numbers_known(Lower *L, const MoveInfo *mi, uint32_t map, Refusal *why)
 {
@@ -127,9 +121,7 @@ static bool numbers_known(Lower *L, const MoveInfo *mi, uint32_t map, Refusal *w
         c.offset[i] = i < mv->noffset && poly_is_const(scalar_poly(L, mv->offset[i]), &k) ? k : MAP_UNKNOWN;
     *why = (Refusal){
         .span = is_wide(mv) ? mv->halo_span : mv->offset_span, .label_span = mv->map->span, .label = "the map"};
-    if (map_check_copy(&L->maps->descs.v[map], &c, first_breach, why) == 0) return true;
-    why->text = arena_strdup(L->a, why->text, strlen(why->text));
-    return false;
+    return map_check_copy(&L->maps->descs.v[map], &c, map_refuses, &(FirstBreach){L, why}) == 0;
 }
 
 /* A number of few bits. */
@@ -204,10 +196,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     int inner = mi->rank - 1;
     out->mode = (uint8_t)mv->map->mode;
     if (!target_copies(L, mi, why) || !tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
-    if (!map_explicit(L, mv->map, &out->map)) {
-        why->text = NULL; /* reported at the map */
-        return false;
-    }
+    if (!map_explicit(L, mv->map, &out->map, why)) return false;
     if (!tensor_layout(L, mi, why) || (mi->tile->interleave && !slices_whole(L, mi, why)) || !tensor_one_piece(L, mi, why) ||
         !tensor_in_tile(L, mi, why))
         return false;

@@ -124,8 +124,9 @@ static void report_breach(void *user, const MapBreach *b)
     u->any = true;
 }
 
-bool map_explicit(Lower *L, PMap *m, uint32_t *index)
+bool map_explicit(Lower *L, PMap *m, uint32_t *index, Refusal *why)
 {
+    why->text = NULL;
     if (L->maps->map_of[m->index]) {
         *index = L->maps->map_of[m->index] - 1;
         return *index != UINT32_MAX - 1;
@@ -164,14 +165,9 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
     return true;
 }
 
-typedef struct FirstBreach {
-    Lower *L;
-    Refusal *why;
-} FirstBreach;
-
-static void first_breach(void *user, const MapBreach *b)
+void map_refuses(void *first, const MapBreach *b)
 {
-    FirstBreach *f = user;
+    FirstBreach *f = first;
     if (f->why->text) return;
     f->why->code = b->code;
     f->why->text = arena_strdup(f->L->a, b->text, strlen(b->text));
@@ -182,7 +178,7 @@ static bool allowed(Lower *L, const MapDesc *d, Refusal *why)
 {
     why->text = NULL;
     FirstBreach f = {L, why};
-    return map_check(d, first_breach, &f) == 0;
+    return map_check(d, map_refuses, &f) == 0;
 }
 
 static bool same_box(const MapDesc *a, const MapDesc *b)
@@ -246,7 +242,7 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
 
 static void overlap_breach(void *user, const MapBreach *b)
 {
-    if (b->code == E0418) first_breach(user, b);
+    if (b->code == E0418) map_refuses(user, b);
 }
 
 bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why)
@@ -266,19 +262,21 @@ int64_t map_bytes(Lower *L, uint32_t index, int64_t halo)
     return map_copy_bytes(&L->maps->descs.v[index], halo);
 }
 
-static uint32_t policy_index(Lower *L, PPolicy *p)
+/* Its number, from 1. */
+static uint32_t new_policy(Lower *L, IrPolicy q)
 {
-    if (L->maps->pol_of[p->index]) return L->maps->pol_of[p->index] - 1;
-    IrPolicy *q = vec_add(L->a, &L->ir->pols);
-    q->name = name_text(L, p->name);
-    q->primary = (uint8_t)p->primary;
-    q->secondary = p->secondary < 0 ? 255 : (uint8_t)p->secondary;
-    q->fraction = p->fraction;
-    q->span = p->span;
-    L->maps->pol_of[p->index] = L->ir->pols.n;
-    IrOp *op = ir_op(L->a, &L->pre, IR_POL_CREATE, p->span);
-    ir_ref(L->a, op, IRK_POL, IRA_POL, L->ir->pols.n - 1);
-    return L->ir->pols.n - 1;
+    vec_push(L->a, &L->ir->pols, q);
+    ir_ref(L->a, ir_op(L->a, &L->pre, IR_POL_CREATE, q.span), IRK_POL, IRA_POL, L->ir->pols.n - 1);
+    return L->ir->pols.n;
+}
+
+static uint32_t policy_index(Lower *L, const PPolicy *p)
+{
+    uint32_t *of = &L->maps->pol_of[p->index];
+    uint8_t secondary = p->secondary < 0 ? 255 : (uint8_t)p->secondary;
+    IrPolicy q = {.name = name_text(L, p->name), .primary = (uint8_t)p->primary, .secondary = secondary, .fraction = p->fraction, .span = p->span};
+    if (*of == 0) *of = new_policy(L, q);
+    return *of - 1;
 }
 
 /* Derived: what a streaming kernel loads once stays for its stores' sake, what it stores is not kept; measured to pay
@@ -292,12 +290,9 @@ static uint32_t derived_policy(Lower *L, Hint h)
     const char *const *words = word_list(WORDS_CACHE, &n);
     while (word < n && strcmp(words[word], WORDS[h]) != 0) word++;
     IrPolicy q = {.name = NAMES[h], .primary = (uint8_t)word, .secondary = 255, .fraction = 1, .by_traffic = L->k->hints == 0};
-    vec_push(L->a, &L->ir->pols, q);
-    L->maps->hint_pol[h] = L->ir->pols.n;
     if (q.by_traffic) param_add(L, MF_PARAM_HINTS, 0);
-    IrOp *op = ir_op(L->a, &L->pre, IR_POL_CREATE, (Span){0, 0});
-    ir_ref(L->a, op, IRK_POL, IRA_POL, L->ir->pols.n - 1);
-    return L->ir->pols.n - 1;
+    L->maps->hint_pol[h] = new_policy(L, q);
+    return L->maps->hint_pol[h] - 1;
 }
 
 void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi)

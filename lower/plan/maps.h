@@ -16,8 +16,13 @@ struct Maps {
 };
 
 /* ---- maps.c ---- */
-/* The map of the source; breaches are reported at its clauses. False after an error. */
-bool map_explicit(Lower *L, PMap *m, uint32_t *index);
+/* The map of the source; breaches are reported at its clauses. False after an error: nothing is left for why to say. */
+bool map_explicit(Lower *L, PMap *m, uint32_t *index, Refusal *why);
+typedef struct FirstBreach {
+    Lower *L;
+    Refusal *why; /* without a text */
+} FirstBreach;
+void map_refuses(void *first, const MapBreach *b); /* of several the first one becomes the refusal */
 /* A map with this box, shared with equal ones; refused where a rule is broken. */
 bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_t *elem_stride, uint32_t *index,
                   Refusal *why);

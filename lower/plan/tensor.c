@@ -273,11 +273,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     if (!tensor_contiguous(L, mi, why) || (mi->tensor->run_time && !device_allowed(L, mi, why))) return false;
     out->device = mi->tensor->run_time;
     if (mi->tile->interleave && !slices_fit(L, mi, why)) return false;
-    if (given && !map_explicit(L, mi->mv->map, &out->map)) {
-        why->text = NULL; /* reported at the map */
-        return false;
-    }
-    if (given && !fits_map(L, mi, why)) return false;
+    if (given && (!map_explicit(L, mi->mv->map, &out->map, why) || !fits_map(L, mi, why))) return false;
     if (!cut(L, mi, given, c, why) || !tensor_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
     for (int d = 0; d < mi->rank; d++) box[d] = stride[d] = 1;
     for (int p = 0; p < mi->npairs; p++) {

@@ -158,10 +158,18 @@ static void add_batch(IrPlan *q, Workers by)
     q->dst.pitch[0] = by.pitch_to;
 }
 
+static bool put_plan(Lower *L, const PStmt *st, IrPlan *q, uint32_t *plan)
+{
+    const char *why = "";
+    if (!threads_plan(L->a, q, &why)) return cannot(L, NULL, E0520, st->span, (Span){0, 0}, NULL, NULL, "threads can't do this move: %s", why);
+    *plan = L->ir->plans.n;
+    vec_push(L->a, &L->ir->plans, *q);
+    return true;
+}
+
 bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, Workers by, uint32_t *plan)
 {
     const PMove *mv = st->move;
-    const char *why = "";
     bool fill = mv->kind == MOVE_FILL;
     IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n),
                 .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : mv->reverse ? IRX_REVERSE : mv->sum ? IRX_SUM : IRX_COPY,
@@ -175,26 +183,18 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
     side_of(L, to, &q, &q.dst);
     IrPlan one = q;
     if (by.batch > 1) add_batch(&q, by);
-    if (!threads_plan(L->a, &q, &why)) return cannot(L, NULL, E0520, st->span, (Span){0, 0}, NULL, NULL, "threads can't do this move: %s", why);
+    if (!put_plan(L, st, &q, plan)) return false;
     if (mv->kind != MOVE_TMEM_LD && mv->kind != MOVE_TMEM_ST) note_banks(L, st, &q, by.batch > 1 ? &one : NULL);
-    *plan = L->ir->plans.n;
-    vec_push(L->a, &L->ir->plans, q);
     return true;
 }
 
 bool plan_global_work(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t threads, uint32_t *plan)
 {
-    const char *why = "";
     IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n), .xform = IRX_COPY, .threads = threads};
     side_of(L, mi, &q, mi->load ? &q.dst : &q.src);
     extents_of(mi, &q);
     global_side(mi, g, &q, mi->load ? &q.src : &q.dst);
-    *plan = L->ir->plans.n;
-    if (threads_plan(L->a, &q, &why)) {
-        vec_push(L->a, &L->ir->plans, q);
-        return true;
-    }
-    return cannot(L, NULL, E0520, mi->stmt->span, (Span){0, 0}, NULL, NULL, "threads can't do this move: %s", why);
+    return put_plan(L, mi->stmt, &q, plan);
 }
 
 enum { ZEROS_MIN = 1024, ZEROS_MAX = 1 << 24, ZEROS_UNIT = 8 };

@@ -79,10 +79,11 @@ void device_buffers(Lower *L)
         uint32_t slots = L->derived ? r->slots : r->tile->slots < 64 ? (uint32_t)r->tile->slots : 64;
         for (uint32_t k = 0; k < i && of == m; k++)
             if (of_role(&L->device->maps.v[k], m->agent, m->source)) of = &L->device->maps.v[k];
-        m->buf = device_buffer(L, m, slots);
+        const char *view = name_text(L, m->view->name);
+        m->buf = device_buffer(L, view, m, slots);
         if (L->derived) L->ir->bufs.v[m->buf].ring = (uint16_t)(r->ir + 1);
-        m->fresh = ir_var(L->a, L->ir, IR_I64, arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)));
-        m->cell = of == m ? device_cell(L, L->derived ? AGENT_NAMES[m->agent] : "role") : of->cell;
+        m->fresh = ir_var(L->a, L->ir, IR_I64, arena_printf(L->a, "%s.fresh", view));
+        m->cell = of == m ? device_buffer(L, L->derived ? AGENT_NAMES[m->agent] : "role", NULL, 1) : of->cell;
     }
     device_place(L);
 }
