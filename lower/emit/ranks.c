@@ -6,28 +6,28 @@ static Opnd coordinate_value(Lower *L, int axis)
     return L->k->cluster[axis] == 1 ? opnd_imm(0) : emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + axis));
 }
 
-Opnd cluster_share(Lower *L, PCast cast)
+/* Of the coordinates along the set, or of the others: its rank there; all: as all CTAs are counted. */
+static Opnd rank_of(Lower *L, PCast cast, bool along, bool all)
 {
     Opnd at = opnd_imm(0);
     int64_t scale = 1;
     for (int i = 0; i < 3; i++) {
-        if (!cluster_along(cast, i)) continue;
-        at = emit_op(L, IR_ADD, IR_I32, at, emit_op(L, IR_MUL, IR_I32, coordinate_value(L, i), opnd_imm(scale)));
-        scale *= L->k->cluster[i];
+        bool of = cluster_along(cast, i) == along;
+        if (of) at = emit_op(L, IR_ADD, IR_I32, at, emit_op(L, IR_MUL, IR_I32, coordinate_value(L, i), opnd_imm(scale)));
+        if (of || all) scale *= L->k->cluster[i];
     }
     return at;
+}
+
+Opnd cluster_share(Lower *L, PCast cast)
+{
+    return rank_of(L, cast, true, false);
 }
 
 /* The set's rank of least number: this CTA's with the coordinates along the set at 0. */
 static Opnd first_member(Lower *L, PCast cast)
 {
-    Opnd at = opnd_imm(0);
-    int64_t scale = 1;
-    for (int i = 0; i < 3; scale *= L->k->cluster[i], i++) {
-        if (cluster_along(cast, i)) continue;
-        at = emit_op(L, IR_ADD, IR_I32, at, emit_op(L, IR_MUL, IR_I32, coordinate_value(L, i), opnd_imm(scale)));
-    }
-    return at;
+    return rank_of(L, cast, false, true);
 }
 
 static int nth(uint32_t set, uint32_t i)

@@ -4,34 +4,7 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-static void tmem(Lower *L, Planned *p)
-{
-    Sched *s = L->sched;
-    if (p->src) kept_arrive(L, p->src);
-    if (p->dst) kept_arrive(L, p->dst);
-    if (move_by_tensor_core(p->st->move)) {
-        tmem_start(L, p);
-        return;
-    }
-    tmem_settle(L);
-    agent_before_work(L, p->dst);
-    tmem_work(L, p);
-    s->now->dirty = true;
-    s->now->unfenced |= p->dst != NULL;
-}
-
-static void work(Lower *L, Planned *p)
-{
-    Sched *s = L->sched;
-    Between b = between_values(L, p->st, &p->mi, p->other);
-    if (p->src) kept_arrive(L, p->src);
-    kept_arrive(L, p->dst);
-    agent_before_work(L, p->dst);
-    between_work(L, &b, p->plan, p->zeros);
-    s->now->dirty = s->now->unfenced = true;
-}
-
-/* ---- work between a tensor and a tile ---- */
+/* ---- by threads ---- */
 
 /* Copies of the kernel may touch what threads store. */
 static bool copied_too(const Sched *s, const PTensor *t)
@@ -41,19 +14,29 @@ static bool copied_too(const Sched *s, const PTensor *t)
     return false;
 }
 
-/* Between a tensor and a tile. What is still on its way of what it touches, there or here, is waited for. */
-static void global(Lower *L, Planned *p)
+/* Or, with tensor memory, by the tensor core. What is still on its way of what it touches, in a tensor or here, is waited for. */
+static void work(Lower *L, Planned *p)
 {
     Sched *s = L->sched;
-    bool load = p->mi.load;
-    kept_arrive(L, load ? p->dst : p->src);
-    if (!load) kept_overwritten(L, p);
+    Between b = {0};
+    bool store = p->copies.g && !p->mi.load;
+    if (p->other) b = between_values(L, p->st, &p->mi, p->other);
+    if (p->src) kept_arrive(L, p->src);
+    if (p->dst) kept_arrive(L, p->dst);
+    if (move_by_tensor_core(p->st->move)) {
+        tmem_start(L, p);
+        return;
+    }
+    if (p->tm) tmem_settle(L);
+    if (store) kept_overwritten(L, p);
     if (p->ordered) agent_wait_stores(L, false);
     agent_before_work(L, p->dst);
-    global_emit(L, &p->mi, p->copies.g, p->plan);
+    if (p->tm) tmem_work(L, p);
+    else if (p->copies.g) global_emit(L, &p->mi, p->copies.g, p->plan);
+    else between_work(L, &b, p->plan, p->zeros);
     s->now->dirty = true;
-    s->now->unfenced |= load;
-    s->now->stored |= !load && copied_too(s, p->mi.tensor);
+    s->now->unfenced |= p->dst != NULL;
+    s->now->stored |= store && copied_too(s, p->mi.tensor);
 }
 
 /* ---- copies ---- */
@@ -137,8 +120,8 @@ void agent_move(Lower *L, Planned *p)
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);
     switch (p->st->move->kind) {
-    case MOVE_LOAD: (p->copies.g ? global : load)(L, p); break;
-    case MOVE_STORE: (p->copies.g ? global : store)(L, p); break;
+    case MOVE_LOAD: (p->copies.g ? work : load)(L, p); break;
+    case MOVE_STORE: (p->copies.g ? work : store)(L, p); break;
     case MOVE_PREFETCH: prefetch(L, p); break;
     case MOVE_PEER:
     case MOVE_SHARED:
@@ -146,7 +129,7 @@ void agent_move(Lower *L, Planned *p)
     case MOVE_TMEM_CP:
     case MOVE_TMEM_LD:
     case MOVE_TMEM_ST:
-    case MOVE_SHIFT: tmem(L, p); break;
+    case MOVE_SHIFT: work(L, p); break;
     }
     sched_as(L, before);
 }

@@ -80,29 +80,16 @@ void between_work(Lower *L, const Between *b, uint32_t plan, int64_t zeros)
 
 /* ---- to other CTAs ---- */
 
-static void copy(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot)
-{
-    int rop = b->st->move->reduce;
-    IrOp *op = emit_when(L, rop >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER, L->guard);
-    if (rop >= 0) {
-        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
-        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, b->to->tile->type);
-    }
-    put_buf(L, op, IRK_SRC, b->from->tile->index, b->from_slot, b->from_at);
-    put_buf(L, op, IRK_DST, b->to->tile->index, b->to_slot, b->to_at);
-    ir_imm(L->a, op, IRK_BYTES, b->to->bytes);
-    put_bar(L, op, bar, bar_slot);
-    put_opnd(L, op, IRK_RANK, b->rank);
-}
-
-static void fill(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot, Opnd v, int64_t bytes, Opnd far)
+/* Of the part so many bytes from `far` on; v: of a fill. */
+static void send(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot, Opnd v, int64_t bytes, Opnd far)
 {
     int rop = b->st->move->reduce;
     Opnd at = emit_op(L, IR_ADD, IR_I32, b->to_at, far);
-    IrOp *op = emit_when(L, rop >= 0 ? IR_RED_ASYNC : IR_ST_FILL, L->guard);
+    IrOp *op = emit_when(L, b->from ? rop >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER : rop >= 0 ? IR_RED_ASYNC : IR_ST_FILL, L->guard);
     if (rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
-    ir_ref(L->a, op, IRK_ELEM, IRA_WORD, b->to->tile->type);
-    put_opnd(L, op, IRK_A, v);
+    if (rop >= 0 || !b->from) ir_ref(L->a, op, IRK_ELEM, IRA_WORD, b->to->tile->type);
+    if (b->from) put_buf(L, op, IRK_SRC, b->from->tile->index, b->from_slot, b->from_at);
+    else put_opnd(L, op, IRK_A, v);
     put_buf(L, op, IRK_DST, b->to->tile->index, b->to_slot, at);
     ir_imm(L->a, op, IRK_BYTES, bytes);
     put_bar(L, op, bar, bar_slot);
@@ -112,17 +99,17 @@ static void fill(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot, Opnd v
 void between_send(Lower *L, const Between *b, uint32_t bar, Opnd bar_slot)
 {
     if (b->from) {
-        copy(L, b, bar, bar_slot);
+        send(L, b, bar, bar_slot, opnd_imm(0), b->to->bytes, opnd_imm(0));
         return;
     }
     int64_t w = width(L, b->st, b->to), n = b->to->bytes / w;
     Opnd v = value(L, b->st, b->to);
     if (n <= FILLS_UNROLLED) {
-        for (int64_t i = 0; i < n; i++) fill(L, b, bar, bar_slot, v, w, opnd_imm(i * w));
+        for (int64_t i = 0; i < n; i++) send(L, b, bar, bar_slot, v, w, opnd_imm(i * w));
         return;
     }
     Opnd i = emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(n));
-    fill(L, b, bar, bar_slot, v, w, emit_op(L, IR_MUL, IR_I32, i, opnd_imm(w)));
+    send(L, b, bar, bar_slot, v, w, emit_op(L, IR_MUL, IR_I32, i, opnd_imm(w)));
     emit_end(L);
 }
 

@@ -220,17 +220,18 @@ static void facts(Lower *L)
     }
 }
 
-static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
+/* Made of sizes; positive: of those that are known to be at least 1, so that all of it is. */
+static bool of_sizes(const Lower *L, const Sx *x, bool positive, int *fuel)
 {
     if (--*fuel < 0) return false;
     switch ((SxOp)x->op) {
-    case SX_CONST: return x->k >= 0;
-    case SX_SYM: return k->syms.v[x->k].kind == MF_SIZE;
-    case SX_LET: return of_sizes(k, x->a, fuel);
+    case SX_CONST: return x->k >= positive;
+    case SX_SYM: return positive ? L->scalars->positive[x->k] : L->k->syms.v[x->k].kind == MF_SIZE;
+    case SX_LET: return of_sizes(L, x->a, positive, fuel);
     case SX_DIV:
-    case SX_CEIL: return of_sizes(k, x->a, fuel) && x->b->op == SX_CONST && x->b->k >= 1;
+    case SX_CEIL: return !(positive && x->op == SX_DIV) && of_sizes(L, x->a, positive, fuel) && x->b->op == SX_CONST && x->b->k >= 1;
     case SX_ADD:
-    case SX_MUL: return of_sizes(k, x->a, fuel) && of_sizes(k, x->b, fuel);
+    case SX_MUL: return of_sizes(L, x->a, positive, fuel) && of_sizes(L, x->b, positive, fuel);
     default: return false;
     }
 }
@@ -238,26 +239,27 @@ static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
 bool scalar_of_sizes(const Lower *L, const Sx *x)
 {
     int fuel = 64;
-    return of_sizes(L->k, x, &fuel);
+    return of_sizes(L, x, false, &fuel);
 }
 
 /* Counts the sizes and scalar parameters that are at least 1 where x is; each once. */
-static void factors(const PKernel *k, const Sx *x, uint8_t *seen, uint32_t *count, int *fuel)
+static void factors(const Lower *L, const Sx *x, uint8_t *seen, uint32_t *count, int *fuel)
 {
+    const PKernel *k = L->k;
     if (--*fuel < 0) return;
     switch ((SxOp)x->op) {
     case SX_SYM:
         if ((k->syms.v[x->k].kind == MF_SIZE || k->syms.v[x->k].kind == MF_SCALAR) && !seen[x->k]++) count[x->k]++;
         return;
-    case SX_LET: factors(k, x->a, seen, count, fuel); return;
+    case SX_LET: factors(L, x->a, seen, count, fuel); return;
     case SX_MUL: /* a * b >= 1 and a >= 0: both are at least 1 */
-        if (!of_sizes(k, x->a, fuel) && !of_sizes(k, x->b, fuel)) return;
-        factors(k, x->a, seen, count, fuel);
-        factors(k, x->b, seen, count, fuel);
+        if (!of_sizes(L, x->a, false, fuel) && !of_sizes(L, x->b, false, fuel)) return;
+        factors(L, x->a, seen, count, fuel);
+        factors(L, x->b, seen, count, fuel);
         return;
     case SX_DIV:
     case SX_CEIL:
-        if (x->b->op == SX_CONST && x->b->k >= 1) factors(k, x->a, seen, count, fuel);
+        if (x->b->op == SX_CONST && x->b->k >= 1) factors(L, x->a, seen, count, fuel);
         return;
     default: return;
     }
@@ -291,18 +293,6 @@ static void find_written(const PBlock *b, bool *written)
     }
 }
 
-/* A product of sizes that are known to be at least 1. */
-static bool of_positive(const Lower *L, const Sx *x, int *fuel)
-{
-    if (--*fuel < 0) return false;
-    switch ((SxOp)x->op) {
-    case SX_CONST: return x->k >= 1;
-    case SX_SYM: return L->scalars->positive[x->k];
-    case SX_MUL: return of_positive(L, x->a, fuel) && of_positive(L, x->b, fuel);
-    default: return false;
-    }
-}
-
 /* `NPQ == N * P * Q` with NPQ >= 1: so are its factors. */
 static bool positive_by_fact(Lower *L, const Sx *cond)
 {
@@ -315,8 +305,8 @@ static bool positive_by_fact(Lower *L, const Sx *cond)
         return positive_by_fact(L, cond->b) || more;
     }
     if (cond->op != SX_EQ) return false;
-    if (of_positive(L, cond->a, &fuel)) factors(L->k, cond->b, seen, count, &fuel);
-    if (of_positive(L, cond->b, &fuel)) factors(L->k, cond->a, seen, count, &fuel);
+    if (of_sizes(L, cond->a, true, &fuel)) factors(L, cond->b, seen, count, &fuel);
+    if (of_sizes(L, cond->b, true, &fuel)) factors(L, cond->a, seen, count, &fuel);
     for (uint32_t i = 0; i < L->k->syms.n; i++) {
         more |= count[i] && !L->scalars->positive[i];
         L->scalars->positive[i] |= count[i] > 0;
@@ -333,14 +323,14 @@ static void find_positive(Lower *L)
     L->scalars->positive = arena_array(L->a, bool, k->syms.n);
     for (int i = 0; i < 3; i++) {
         int fuel = 64;
-        factors(k, k->grid[i], arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
+        factors(L, k->grid[i], arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
     }
     const PStmt *only = only_across(k);
     for (int i = 0; only && i < only->pipe->n; i++) { /* .. or no iteration is dealt */
         int fuel = 64;
         const Sx *lo = only->pipe->v[i].lo;
         if (lo->op != SX_CONST || lo->k < 0) continue;
-        factors(k, only->pipe->v[i].hi, arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
+        factors(L, only->pipe->v[i].hi, arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
     }
     for (uint32_t i = 0; i < k->syms.n; i++) {
         L->scalars->positive[i] = count[i] > 0;
@@ -352,7 +342,7 @@ static void find_positive(Lower *L)
         if (!written[t]) continue;
         uint8_t *seen = arena_array(L->a, uint8_t, k->syms.n);
         int fuel = 64;
-        for (int d = 0; d < k->tensors.v[t]->rank; d++) factors(k, k->tensors.v[t]->extent[d], seen, count, &fuel);
+        for (int d = 0; d < k->tensors.v[t]->rank; d++) factors(L, k->tensors.v[t]->extent[d], seen, count, &fuel);
         nwritten++;
     }
     for (uint32_t i = 0; i < k->syms.n; i++) L->scalars->positive[i] |= nwritten > 0 && count[i] == nwritten;
