@@ -6,16 +6,9 @@
 #include "lower/plan/device_maps.h"
 #include "lower/plan/maps.h"
 
-static const Pair *pair_of(const MoveInfo *mi, int dim)
-{
-    for (int p = 0; p < mi->npairs; p++)
-        if (mi->pair[p].tensor_dim == dim) return &mi->pair[p];
-    return NULL;
-}
-
 static int64_t tile_pitch(const MoveInfo *mi, int dim)
 {
-    const Pair *p = pair_of(mi, dim);
+    const Pair *p = move_pair(mi, dim);
     return p ? tile_pitch_bits(mi->tile, p->tile_dim) / 8 : 0;
 }
 
@@ -104,7 +97,7 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
                       "bulk copies move whole bytes, packed elements need a tensor map");
     if (!mi->load && map_overlaps(L, mi, why)) return false;
     Poly inner = scalar_poly(L, mi->tensor->stride[d]);
-    const Pair *p = pair_of(mi, d);
+    const Pair *p = move_pair(mi, d);
     if (mi->g->dim[d].rows || !poly_is_const(inner, &k) || k != 1 || move_step(mi, d) != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
         return cannot(L, why, E0505, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL,
                       "the innermost dimension is not moved as contiguous bytes");

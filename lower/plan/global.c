@@ -105,13 +105,6 @@ static Opnd first_from(Lower *L, const MoveInfo *mi, int d, Opnd at)
     return emit_cvt(L, IR_I32, emit_op(L, IR_MIN, IR_I64, emit_op(L, IR_MAX, IR_I64, first, opnd_imm(0)), n));
 }
 
-static bool moved(const MoveInfo *mi, int d)
-{
-    for (int p = 0; p < mi->npairs; p++)
-        if (mi->pair[p].tensor_dim == d) return true;
-    return false;
-}
-
 void global_emit(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t plan)
 {
     const PTensor *t = mi->tensor, *base = base_of(t);
@@ -124,7 +117,7 @@ void global_emit(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t pla
         Opnd start = value_wide(L, mi->g->dim[d].start);
         byte = emit_op(L, IR_ADD, IR_I64, byte, emit_op(L, IR_MUL, IR_I64, start, pitch[d]));
         pitch[d] = emit_op(L, IR_MUL, IR_I64, pitch[d], opnd_imm(move_step(mi, d)));
-        if (moved(mi, d)) {
+        if (move_pair(mi, d)) {
             low[d] = g->low[d] ? first_from(L, mi, d, opnd_imm(0)) : opnd_imm(0);
             high[d] = g->high[d] ? first_from(L, mi, d, value_wide(L, t->extent[d])) : opnd_imm(mi->g->dim[d].extent);
             cut |= g->low[d] || g->high[d];

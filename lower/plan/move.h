@@ -67,6 +67,7 @@ Opnd region_slot(Lower *L, const MoveInfo *mi);
  * the view has others. And those of the tile. */
 bool region_box(Lower *L, const MoveInfo *mi, DomBox *box);
 void region_part(Lower *L, const MoveInfo *mi, DomBox *box);
+const Pair *move_pair(const MoveInfo *mi, int d); /* the dimension of the tensor, and its one of the tile; NULL: it is not moved along */
 int64_t move_step(const MoveInfo *mi, int d);  /* from element to element in a dimension of the tensor: the map's, where that has one */
 int64_t move_width(const MoveInfo *mi, int d); /* how far apart the first and the last element are, and 1 */
 /* How a tile lies: row-major, or in panels as wide as the swizzle's span, one behind the other. */

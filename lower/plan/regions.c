@@ -169,6 +169,13 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
                   (long long)p->extent);
 }
 
+const Pair *move_pair(const MoveInfo *mi, int d)
+{
+    for (int p = 0; p < mi->npairs; p++)
+        if (mi->pair[p].tensor_dim == d) return &mi->pair[p];
+    return NULL;
+}
+
 int64_t move_step(const MoveInfo *mi, int d)
 {
     int64_t step = mi->g->dim[d].step;

@@ -8,11 +8,6 @@ enum {
     FAR = INT32_MAX - INT16_MAX /* beyond every tensor, and any piece's start from there fits 32 bits */
 };
 
-static Span move_span(const MoveInfo *mi)
-{
-    return mi->stmt->span;
-}
-
 /* The largest divisor of x up to limit whose pieces start at multiples of 128 bytes, else the largest. */
 static int64_t cut_of(int64_t x, int64_t limit, int64_t pitch_bits, bool innermost)
 {
@@ -78,7 +73,7 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         count[i] = mi->s->dim[i].extent / c[i];
         n *= count[i];
         if (n > PIECES_MAX)
-            return cannot(L, why, E0522, move_span(mi), mi->tile->span, "rows wider than 256 elements, or parts of them, are copies of their own",
+            return cannot(L, why, E0522, mi->stmt->span, mi->tile->span, "rows wider than 256 elements, or parts of them, are copies of their own",
                           NULL, "the move would be cut into more than %d tensor copies", PIECES_MAX);
     }
     out->npieces = (uint32_t)n;
@@ -93,7 +88,7 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         for (int q = 0; q < mi->npairs; q++)
             out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * move_step(mi, mi->pair[q].tensor_dim);
         if (out->pieces[p].offset % SMEM_TMA_ALIGN != 0)
-            return cannot(L, why, E0507, move_span(mi), mi->tile->span, "rows that are no multiple of 128 bytes", NULL,
+            return cannot(L, why, E0507, mi->stmt->span, mi->tile->span, "rows that are no multiple of 128 bytes", NULL,
                           "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name));
     }
     return true;
@@ -213,8 +208,8 @@ bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     Need need = need_multiple(L, n, m);
     if (need.is == NEED_PROVED) return true;
     const char *rule = "a tensor store clips the innermost dimension in steps of 16 bytes", *bytes = bytes_text(L, n, mi->bits);
-    if (need_met(L, need, E1124, move_span(mi), rule, "%s is a multiple of 16", bytes)) return true;
-    return cannot(L, why, E0454, move_span(mi), mi->tensor->span, "the tensor", NULL,
+    if (need_met(L, need, E1124, mi->stmt->span, rule, "%s is a multiple of 16", bytes)) return true;
+    return cannot(L, why, E0454, mi->stmt->span, mi->tensor->span, "the tensor", NULL,
                   "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end", name_text(L, mi->tensor->name), bytes);
 }
 
@@ -259,7 +254,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     *out = (TensorPlan){0};
     if (is_im2col(mi->mv)) return im2col_plan(L, mi, out, why);
     if (is_rows4(mi->mv)) return gather_plan(L, mi, out, why);
-    *why = (Refusal){.code = E0520, .span = move_span(mi), .text = ""};
+    *why = (Refusal){.code = E0520, .span = mi->stmt->span, .text = ""};
     for (int d = 0; d < mi->rank; d++) {
         if (mi->g->dim[d].rows == NULL) continue;
         *why = (Refusal){E0520, mi->g->dim[d].span, "rows by index are not neighbours: a box can't take them",

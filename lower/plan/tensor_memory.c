@@ -270,22 +270,14 @@ static bool find_place(Lower *L, TmemPlan *p)
 
 /* ---- the move ---- */
 
-static bool plan_shift(Lower *L, TmemPlan *p)
-{
-    int64_t bytes = p->tensor.s->dim[1].extent * p->tensor.sbits / 8;
-    (void)L;
-    p->n = (uint32_t)(bytes / (4 * TMEM_SHIFT_COLUMNS));
-    return true;
-}
-
 bool tmem_plan(Lower *L, const PStmt *st, TmemPlan *p)
 {
     const PMove *mv = st->move;
     const PRegion *tensor = mv->kind == MOVE_TMEM_LD ? &mv->src : &mv->dst, *shared = mv->kind == MOVE_TMEM_LD ? &mv->dst : &mv->src;
     *p = (TmemPlan){0};
     if (!region_tile(L, st, tensor, &p->tensor) || !find_place(L, p)) return false;
-    if (mv->kind == MOVE_SHIFT) return plan_shift(L, p);
-    if (!region_tile(L, st, shared, &p->shared)) return false;
+    if (mv->kind == MOVE_SHIFT) p->n = (uint32_t)(p->tensor.s->dim[1].extent * p->tensor.sbits / 8 / (CELL * TMEM_SHIFT_COLUMNS));
+    else if (!region_tile(L, st, shared, &p->shared)) return false;
     return mv->kind != MOVE_TMEM_CP || plan_cp(L, p);
 }
 

@@ -12,11 +12,6 @@ typedef struct Search {
     IrPlan best;
 } Search;
 
-static uint32_t size_of(const IrSide *s)
-{
-    return elem_info((ElemType)s->type)->shared_bits / 8u;
-}
-
 /* ---- what threads can do ---- */
 
 static const char *side_fits(Arena *a, const IrPlan *p, const IrSide *s, const char *what)
@@ -28,11 +23,11 @@ static const char *side_fits(Arena *a, const IrPlan *p, const IrSide *s, const c
         return arena_printf(a, "threads can't follow the %s's swizzle: its atom is larger than 16 bytes", what);
     uint32_t align = s->align ? s->align : 16, pitch = s->pitch[p->rank - 1];
     if (align & (align - 1)) return arena_printf(a, "threads can't rely on an alignment of %u bytes", align);
-    if (align % size_of(s)) return arena_printf(a, "threads can't access %s at multiples of %u bytes", e->name, align);
+    if (align % thr_element_bytes(s)) return arena_printf(a, "threads can't access %s at multiples of %u bytes", e->name, align);
     for (uint32_t d = 0; d < p->rank; d++)
-        if (s->pitch[d] % size_of(s))
+        if (s->pitch[d] % thr_element_bytes(s))
             return arena_printf(a, "threads can't access %s at a pitch of %u bytes", e->name, s->pitch[d]);
-    if (s->span && (pitch != size_of(s) || s->span % pitch || s->panel % size_of(s)))
+    if (s->span && (pitch != thr_element_bytes(s) || s->span % pitch || s->panel % thr_element_bytes(s)))
         return arena_printf(a, "threads can't take steps in panels of %u bytes", s->span);
     return NULL;
 }
@@ -99,7 +94,7 @@ static void try_one(Search *s, ThrMethod method, uint32_t wide, uint32_t tall, u
 static void try_rotated(Search *s)
 {
     const IrSide *far = s->p->src.global ? &s->p->src : &s->p->dst;
-    uint32_t size = size_of(far), each = thr_word_elements(size);
+    uint32_t size = thr_element_bytes(far), each = thr_word_elements(size);
     bool lines = size * s->p->extent[s->p->rank - 1] % THR_LINE == 0;
     if (far->rows && far->align <= thr_word_bytes(size) && (each > 1 || lines)) try_one(s, THR_ROTATED, each, 1, 0);
 }
@@ -107,7 +102,7 @@ static void try_rotated(Search *s)
 static void try_vectors(Search *s)
 {
     try_rotated(s);
-    uint32_t from = s->p->xform == IRX_FILL ? size_of(&s->p->dst) : size_of(&s->p->src), to = size_of(&s->p->dst);
+    uint32_t from = s->p->xform == IRX_FILL ? thr_element_bytes(&s->p->dst) : thr_element_bytes(&s->p->src), to = thr_element_bytes(&s->p->dst);
     uint32_t large = from > to ? from : to, small = from < to ? from : to;
     for (uint32_t wide = 16; wide; wide /= 2)
         for (uint32_t deal = 0; deal < DEALS && wide * large <= BLOCK_BYTES / 2 && wide * small <= 16; deal++)
@@ -117,7 +112,7 @@ static void try_vectors(Search *s)
 static void try_transposes(Search *s)
 {
     static const uint8_t deals[] = {8, 32, 16, 4, 2, 0, 1};
-    uint32_t from = size_of(&s->p->src), to = size_of(&s->p->dst), last = 0;
+    uint32_t from = thr_element_bytes(&s->p->src), to = thr_element_bytes(&s->p->dst), last = 0;
     if (s->p->src.type == s->p->dst.type && from <= 2)
         for (uint32_t deal = 0; deal < 2; deal++) try_one(s, THR_MATRIX, 16 / from, 16 / from, 1 - deal);
     for (uint32_t bytes = 16; bytes; bytes /= 2) {
@@ -173,10 +168,10 @@ static uint64_t wavefronts_at_least(const IrPlan *p)
 {
     uint64_t elements = 1, bytes;
     for (uint32_t d = 0; d < p->rank; d++) elements *= p->extent[d];
-    bytes = elements * size_of(&p->dst);
+    bytes = elements * thr_element_bytes(&p->dst);
     uint64_t n = (bytes + 127) / 128 * (p->add ? 2 : 1);
     uint64_t parts = p->xform == IRX_SUM ? p->parts : 1;
-    return p->xform == IRX_FILL ? n : n + (elements * size_of(&p->src) + 127) / 128 * parts;
+    return p->xform == IRX_FILL ? n : n + (elements * thr_element_bytes(&p->src) + 127) / 128 * parts;
 }
 
 static bool search(Search *s, IrPlan *p, const char **why)

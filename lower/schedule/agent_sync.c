@@ -75,16 +75,22 @@ void agent_reads(Lower *L, Ring *r)
     vec_push(L->a, &s->readers, r);
 }
 
-/* The stores of so many groups have read their tiles: threads come behind the one that has waited. */
-static void readers_done(Sched *s, uint32_t groups)
+/* The stores of so many groups have read their tiles, or (turn) what a turn of that block reads counts no more. */
+static void readers_leave(Sched *s, uint32_t groups, const PBlock *turn)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < s->readers.n; i++) {
         Ring *r = s->readers.v[i];
-        r->reading = r->group > groups;
+        r->reading = turn ? r->turn != turn : r->group > groups;
         if (r->reading) s->readers.v[left++] = r;
     }
     s->readers.n = left;
+}
+
+/* Threads come behind the one that has waited. */
+static void readers_done(Sched *s, uint32_t groups)
+{
+    readers_leave(s, groups, NULL);
     s->now->dirty = true;
     s->now->unread &= groups < s->now->groups;
 }
@@ -133,15 +139,9 @@ bool agent_readers_end(Lower *L, const PBlock *b)
 {
     Sched *s = L->sched;
     bool outer = false;
-    uint32_t left = 0;
     if (s->role != AG_WORK || !L->derived) return false; /* in roles of the source the next turn waits for them where it overwrites: written_turn */
-    for (uint32_t i = 0; i < s->readers.n; i++) {
-        Ring *r = s->readers.v[i];
-        outer |= r->reading && (r->thread_writes || r->kept) && r->turn != b;
-        if (r->turn == b) r->reading = false;
-        if (r->reading) s->readers.v[left++] = r;
-    }
-    s->readers.n = left;
+    readers_leave(s, 0, b);
+    for (uint32_t i = 0; i < s->readers.n; i++) outer |= s->readers.v[i]->thread_writes || s->readers.v[i]->kept;
     if (outer) wait_readers(L, NULL);
     return outer;
 }
@@ -155,9 +155,6 @@ void agent_free(Lower *L, const Ring *r)
 /* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
 void agent_before_work(Lower *L, const Ring *dst)
 {
-    Sched *s = L->sched;
     if (dst) agent_free(L, dst);
-    if (!s->now->dirty) return;
-    agent_fence(L);
-    cta_sync(L);
+    agent_store_sync(L);
 }

@@ -250,14 +250,6 @@ static bool enter(Lower *L, const PStmt *st)
     return false;
 }
 
-static void walk_pipe(Lower *L, const PStmt *st)
-{
-    Sched *s = L->sched;
-    Pipe *p = pipe_of(L, st);
-    if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
-    deal_walk(L, p);
-}
-
 static void statement(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
@@ -286,9 +278,7 @@ static void statement(Lower *L, const PStmt *st)
         if (s->planning) plan_move(L, st);
         else agent_move(L, s->moves.v[st->id]);
         break;
-    case P_PIPELINE:
-        walk_pipe(L, st);
-        break;
+    case P_PIPELINE: deal_walk(L, pipe_of(L, st)); break;
     case P_GROUP:
         refuse(L, st, "an explicit group");
         statements(L, &st->body, NULL);

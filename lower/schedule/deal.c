@@ -28,6 +28,7 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
         p->index[i] = pipe_index(st->pipe, i);
     }
     vec_push(L->a, &s->pipes, p);
+    s->nacross += p->across;
     return p;
 }
 

@@ -322,8 +322,8 @@ static void random_case(Arena *arena, int number)
     Case c = {0};
     Domain *d = c.d = domain_new(arena);
     bool two = number & 1;
-    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 1, 6);
-    if (two || pick(2)) add_base(&c, domain_size(d, "M", 1), false, 0, 1, 6);
+    int n = add_base(&c, domain_param(d, "N", 0, 1, INT64_MAX), false, 0, 1, 6);
+    if (two || pick(2)) add_base(&c, domain_param(d, "M", 1, 1, INT64_MAX), false, 0, 1, 6);
     if (!two && pick(3) == 0) add_base(&c, domain_param(d, "p", 2, -2, 3), false, 0, -2, 3);
     int nfacts = pick(3);
     for (int i = 0; i < nfacts; i++) {
@@ -564,8 +564,8 @@ static void random_boxes_case(Arena *arena)
 {
     Case c = {0};
     Domain *d = c.d = domain_new(arena);
-    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 1, 4);
-    int m = add_base(&c, domain_size(d, "M", 1), false, 0, 1, 3);
+    int n = add_base(&c, domain_param(d, "N", 0, 1, INT64_MAX), false, 0, 1, 4);
+    int m = add_base(&c, domain_param(d, "M", 1, 1, INT64_MAX), false, 0, 1, 3);
     int zero = add_node(&c, OP_CONST, 0, 0, 0), four = add_node(&c, OP_CONST, 0, 0, 4),
         two = add_node(&c, OP_CONST, 0, 0, 2);
     int counts[] = {n, m, four, two}, starts[] = {two, m, add_node(&c, OP_CONST, 0, 0, -3)};
@@ -720,8 +720,8 @@ static void random_chunks_case(Arena *arena)
     *h = (Chunks){.c = {.d = domain_new(arena)}};
     Case *c = &h->c;
     Atom team[2], any;
-    h->n = add_base(c, domain_size(c->d, "N", 0), false, 0, 1, 4);
-    h->m = add_base(c, domain_size(c->d, "M", 1), false, 0, 1, 6);
+    h->n = add_base(c, domain_param(c->d, "N", 0, 1, INT64_MAX), false, 0, 1, 4);
+    h->m = add_base(c, domain_param(c->d, "M", 1, 1, INT64_MAX), false, 0, 1, 6);
     h->zero = add_node(c, OP_CONST, 0, 0, 0);
     h->team = add_index(c, &team[0], h->zero, h->n, DEP_TEAM);
     h->lane = add_index(c, &any, h->zero, add_node(c, OP_CONST, 0, 0, 2), pick(2) ? DEP_TEAM : DEP_LOOP);
@@ -771,7 +771,7 @@ static void random_groups_case(Arena *arena)
 {
     Case all = {.d = domain_new(arena)}, *c = &all;
     Atom team;
-    int n = add_base(c, domain_size(c->d, "N", 0), false, 0, 1, 4), m = add_base(c, domain_size(c->d, "M", 1), false, 0, 1, 5);
+    int n = add_base(c, domain_param(c->d, "N", 0, 1, INT64_MAX), false, 0, 1, 4), m = add_base(c, domain_param(c->d, "M", 1, 1, INT64_MAX), false, 0, 1, 5);
     int zero = add_node(c, OP_CONST, 0, 0, 0), k = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
     int x = add_index(c, &team, zero, nearly(c, add_node(c, OP_MUL, n, m, 0)), DEP_TEAM), per = nearly(c, add_node(c, OP_MUL, k, n, 0));
     int group = add_node(c, OP_DIV, x, per, 0), first = add_node(c, OP_MUL, group, nearly(c, k), 0);

@@ -40,7 +40,7 @@ static Poly index_of(Domain *d, const char *name, Poly count, unsigned depends)
 
 static Poly size_of(Domain *d, const char *name, uint32_t sym)
 {
-    return poly_atom(d, domain_size(d, name, sym));
+    return poly_atom(d, domain_param(d, name, sym, 1, INT64_MAX));
 }
 
 /* ---- Hand-written ---- */
@@ -417,7 +417,7 @@ static void loops(void **state)
 {
     (void)state;
     WITH_DOMAIN;
-    Poly n = A(domain_size(d, "N", 0)), first, last, rest;
+    Poly n = A(domain_param(d, "N", 0, 1, INT64_MAX)), first, last, rest;
     int64_t k;
     Atom x = domain_index(d, "i", K(2), n, DEP_LOOP), outer = domain_newest(d);
     Poly i = A(x);

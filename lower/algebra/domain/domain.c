@@ -37,14 +37,6 @@ Atom atom_add(Domain *d, AtomKind kind, const char *name, unsigned depends)
     return x;
 }
 
-Atom domain_size(Domain *d, const char *name, uint32_t sym)
-{
-    Atom x = atom_add(d, ATOM_SIZE, name, DEP_LAUNCH);
-    atom_info(d, x)->sym = sym;
-    atom_info(d, x)->lo = 1;
-    return x;
-}
-
 Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t hi)
 {
     Atom x = atom_add(d, ATOM_PARAM, name, DEP_LAUNCH);

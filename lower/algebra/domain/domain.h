@@ -62,8 +62,7 @@ bool poly_apart(Domain *d, Poly a, Poly b, int64_t *k); /* a - b, where that is 
 Atom poly_plain(Poly p);        /* the atom that it is; 0: none */
 
 /* Atoms. `sym` is the launch symbol's number (for domain_lx). */
-Atom domain_size(Domain *d, const char *name, uint32_t sym);               /* >= 1 */
-Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t hi); /* scalar parameter */
+Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t hi); /* size, stride, scalar parameter */
 /* 0 <= index < count: what is called by the name is from + index. `count` may be 0 only where the body does not run (so count >= 1
  * is known inside). */
 Atom domain_index(Domain *d, const char *name, Poly from, Poly count, unsigned depends);

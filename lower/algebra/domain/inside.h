@@ -49,7 +49,7 @@ enum {
 };
 #define COEF_MAX ((int64_t)1 << 61) /* sums of two coefficients never overflow */
 
-typedef enum AtomKind { ATOM_SIZE, ATOM_PARAM, ATOM_OPAQUE, ATOM_INDEX, ATOM_DIV, ATOM_MIN, ATOM_MAX } AtomKind;
+typedef enum AtomKind { ATOM_PARAM, ATOM_OPAQUE, ATOM_INDEX, ATOM_DIV, ATOM_MIN, ATOM_MAX } AtomKind;
 
 typedef struct AtomInfo {
     uint8_t kind, level;

@@ -356,7 +356,6 @@ static Atom sym_atom(Lower *L, uint32_t i)
 {
     const PSym *s = &L->k->syms.v[i];
     const char *name = name_text(L, s->name);
-    if (s->kind == MF_SIZE && L->scalars->positive[i]) return domain_size(L->d, name, i);
     Interval r = s->kind == MF_SCALAR ? ir_range_of_type(s->type) : (Interval){0, INT64_MAX};
     if (L->scalars->positive[i] && r.lo < 1) r.lo = 1;
     return domain_param(L->d, name, i, r.lo, r.hi);

@@ -43,6 +43,13 @@ static uint32_t waits_from(const Sync *s, uint32_t moves)
     return first;
 }
 
+/* Within the n-th loop around the move, that included. */
+static bool within(const Planned *p, uint32_t n, const PBlock *b)
+{
+    while (n <= p->depth && p->chain[n].block != b) n++;
+    return n <= p->depth;
+}
+
 /* A wait after the store in each turn of a loop around it, or in front of the other one; within the n-th loop, which is around
  * both. from: the first move in the outermost one. */
 static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then,
@@ -50,10 +57,8 @@ static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, c
 {
     for (uint32_t i = waits_from(s, from); i < s->waits.n; i++) {
         const GroupWait *w = &s->waits.v[i];
-        for (uint32_t k = n; k <= store->depth; k++)
-            if (store->chain[k].block == w->block && w->at > at_store && w->newer == 0) return true;
-        for (uint32_t k = n; k <= then->depth; k++)
-            if (then->chain[k].block == w->block && w->at <= at_then && w->newer <= w->turn) return true;
+        if (w->at > at_store && w->newer == 0 && within(store, n, w->block)) return true;
+        if (w->at <= at_then && w->newer <= w->turn && within(then, n, w->block)) return true;
     }
     return false;
 }
@@ -118,10 +123,8 @@ static bool meet_in_one_turn(Lower *L, const TensorAccess *a, const TensorAccess
 static bool waited_between(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then)
 {
     for (uint32_t i = waits_from(s, at_store + 1); i < s->waits.n && s->waits.v[i].at <= at_then; i++) {
-        bool passed = false;
-        for (uint32_t k = 0; k <= store->depth; k++) passed |= store->chain[k].block == s->waits.v[i].block;
-        for (uint32_t k = 0; k <= then->depth; k++) passed |= then->chain[k].block == s->waits.v[i].block;
-        if (passed && s->waits.v[i].newer == 0) return true;
+        const GroupWait *w = &s->waits.v[i];
+        if (w->newer == 0 && (within(store, 0, w->block) || within(then, 0, w->block))) return true;
     }
     return false;
 }

@@ -63,9 +63,8 @@ static Poly of_symbol(const PolyPlace *w, Lx x, uint32_t sym)
 {
     Polys *p = w->p;
     Interval size = w->v->f.launch[x - 1];
-    if (p->syms[sym] == 0)
-        p->syms[sym] = size.lo >= 1 ? domain_size(p->d, "a size", sym)
-                                    : domain_param(p->d, "a size", sym, size.lo, size.hi);
+    if (size.lo >= 1) size = (Interval){1, NO_HI};
+    if (p->syms[sym] == 0) p->syms[sym] = domain_param(p->d, "a size", sym, size.lo, size.hi);
     return poly_atom(p->d, p->syms[sym]);
 }
 
