@@ -297,12 +297,13 @@ Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)
     return (Opnd){.v = op->dst};
 }
 
-Opnd emit_lanes(Lower *L, int64_t n)
+Opnd emit_each(Lower *L, int64_t n)
 {
+    if (!L->values->lanes || L->values->in_lanes) return emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(n));
     IrOp *op = emit_value(L, IR_LANES, IR_I32, "lane");
     ir_imm(L->a, op, IRK_N, n);
     scope_open(L);
-    L->values->in_lanes = true;
+    L->values->in_lanes = scope_now(L);
     return (Opnd){.v = op->dst};
 }
 
@@ -328,10 +329,10 @@ static Opnd listed_row(Lower *L, const Sx *const *first, int64_t n, int64_t step
     return emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, at, opnd_imm(k + half)), low, high);
 }
 
-Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index)
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd first, int64_t share, Opnd index)
 {
-    if (rows->tensor == NULL && index.v == 0) return listed_row(L, rows->list + index.k, n / s.rows, s.rows, s.first, 0); /* the others lie s.rows apart */
-    index = emit_op(L, IR_ADD, IR_I32, s.first, index);
+    if (rows->tensor == NULL && index.v == 0) return listed_row(L, rows->list + index.k, n / share, share, first, 0); /* the others lie a share apart */
+    index = emit_op(L, IR_ADD, IR_I32, first, index);
     if (rows->tensor == NULL) return listed_row(L, rows->list, n, 1, index, 0);
     const Sx **at = arena_array(L->a, const Sx *, P_RANK);
     for (int d = 0; d < rows->tensor->rank; d++) at[d] = rows->at[d];
@@ -345,6 +346,7 @@ Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index)
 void emit_end(Lower *L)
 {
     emit_new(L, IR_END);
+    if (L->values->in_lanes == scope_now(L)) L->values->in_lanes = 0;
     scope_close(L);
 }
 

@@ -26,7 +26,7 @@ struct Values {
     VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
     bool no_hoist;        /* nothing goes to the prologue */
     bool lanes;           /* the role at hand is a whole warp that may deal copies to its lanes */
-    bool in_lanes;        /* inside a `lanes` block */
+    uint32_t in_lanes;    /* the scope of the `lanes` block at hand; 0: none */
     Span *scalar_reads;   /* by tensor index: where one was read as a scalar */
     Names *frames;        /* calls of functions, by their CallFrame: IrKernel.calls */
     const CallFrame *frame; /* the last one that was asked for, and its number */
@@ -63,13 +63,10 @@ void put_bar(Lower *L, IrOp *op, uint32_t bar, Opnd slot);
 Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
 Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uint8_t swizzle); /* tc.desc, once for all who ask for it */
-Opnd emit_lanes(Lower *L, int64_t n); /* opens a `lanes` block; closed by emit_end and in_lanes = false */
-typedef struct RowShare { /* of the rows of a move: */
-    Opnd first;           /* this CTA takes those from here on, i32: 0, or a multiple of */
-    int64_t rows;         /* so many */
-} RowShare;
-/* Number of the row of the tensor that row `index` of the share is, of n in all: -1 where there is none. i64. */
-Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index);
+Opnd emit_each(Lower *L, int64_t n); /* opens a block for each number below n: a loop, or where a role has lanes to which they may be dealt `lanes` */
+/* Number of the row of the tensor that row `index` of a share is, of n in all: -1 where there is none. i64. A share has so many rows, from
+ * `first` on, i32. */
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd first, int64_t share, Opnd index);
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
 void emit_end(Lower *L);
 void values_forget(Lower *L, uint8_t uses); /* values of what has such uses are made anew */

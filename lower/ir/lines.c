@@ -161,11 +161,6 @@ static void deal(Filter *f, MfKernel *mf)
     mf->per_sm = filter_field(f, "per_sm", mf->per_sm);
 }
 
-static void traffic(Filter *f, MfKernel *mf)
-{
-    mf->traffic = filter_lx(f, mf->traffic);
-}
-
 static void schedule(Filter *f, MfKernel *mf)
 {
     mf->schedule = (uint8_t)filter_int(f, mf->schedule, 0, MF_SCHEDULES_MAX);
@@ -375,11 +370,6 @@ static void exit_body(Filter *f, IrKernel *k)
     filter_body(f, &k->exit);
 }
 
-static void tree(Filter *f, IrKernel *k)
-{
-    filter_body(f, &k->tree);
-}
-
 /* Behind the barriers, which name their rings. */
 static void freed(Filter *f, uint32_t ring)
 {
@@ -420,9 +410,9 @@ static void end_line(Filter *f)
         piece(f, of);                                                                                                  \
         end_line(f);                                                                                                   \
     }
-#define NUMBER(word, of, when)                                                                                         \
+#define NUMBER(word, piece, of, when)                                                                                  \
     if (line(f, word, when)) {                                                                                         \
-        of = filter_u32(f, of);                                                                                        \
+        of = piece(f, of);                                                                                             \
         end_line(f);                                                                                                   \
     }
 
@@ -439,16 +429,16 @@ static void lines(Filter *f)
     ROWS("check", MfCheck, mf.checks, check, true)
     ROWS("trust", MfTrust, mf.trusts, trust, true)
     ONE("deal", deal, &k->mf, k->mf.deal)
-    NUMBER("loads", k->mf.loads, k->mf.deal == MF_DEAL_NONE && k->mf.loads)
-    ONE("traffic", traffic, &k->mf, k->mf.traffic)
+    NUMBER("loads", filter_u32, k->mf.loads, k->mf.deal == MF_DEAL_NONE && k->mf.loads)
+    NUMBER("traffic", filter_lx, k->mf.traffic, k->mf.traffic)
     ONE("schedule", schedule, &k->mf, k->mf.schedules)
     ROWS("pick", MfPick, mf.picks, pick, true)
     ONE("dependent", dependent, &k->mf, k->mf.dependent)
     ONE("grid", grid, &k->mf, true)
     ONE("cluster", cluster, &k->mf, true)
-    NUMBER("threads", k->mf.threads, true)
-    NUMBER("smem", k->mf.smem, true)
-    NUMBER("zeros", k->zero_bytes, k->zero_bytes)
+    NUMBER("threads", filter_u32, k->mf.threads, true)
+    NUMBER("smem", filter_u32, k->mf.smem, true)
+    NUMBER("zeros", filter_u32, k->zero_bytes, k->zero_bytes)
     ONE("tmem_columns", columns, k, k->tmem)
     ROWS("ring", IrRing, rings, ring, f->tree)
     ROWS("tmem", IrBuf, bufs, tmem, false) /* printed by the next */
@@ -460,7 +450,7 @@ static void lines(Filter *f)
     ONE("init", init, k, k->init.ops.n)
     for (uint32_t i = 0; i < k->rings.n; i++) ONE("free", freed, i, f->tree && k->rings.v[i].free != IR_NO_BAR)
     ROWS("agent", IrRole, roles, agent, f->tree)
-    ONE("tree", tree, k, f->tree)
+    ONE("tree", filter_body, &k->tree, f->tree)
     ROWS("role", IrRole, roles, role, !f->tree)
     ONE("exit", exit_body, k, k->exit.ops.n)
 }

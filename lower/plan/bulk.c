@@ -68,9 +68,7 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
             return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL,
                           "rows of the tile lie %lld bytes apart, no multiple of 16", (long long)r->pitch);
     }
-    if (domain_divides(d, SMEM_BULK_ALIGN, mi->offset)) return true;
-    return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of 16",
-                  name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, SMEM_BULK_ALIGN));
+    return tile_aligned(L, mi, SMEM_BULK_ALIGN, why);
 }
 
 /* The instruction has 16 bits for the mask. */
@@ -233,18 +231,6 @@ static void run_ops(BulkOut *o, const Run *r)
 }
 
 /* Roles of a whole warp issue rows a lane each. */
-static bool deals_to_lanes(Lower *L)
-{
-    return L->values->lanes && !L->values->in_lanes;
-}
-
-static Opnd picked_row(BulkOut *o, const BulkRow *row, Opnd index)
-{
-    const MoveInfo *mi = o->mi;
-    RowShare s = {.first = row->dim == move_peers(mi)->shares.dim ? o->v->share_at : opnd_imm(0), .rows = row->extent};
-    return row_index(o->L, row->rows, row->extent + move_past(mi, row->dim), s, index);
-}
-
 static void rows(BulkOut *o, int i, Run r, bool unroll)
 {
     Lower *L = o->L;
@@ -253,15 +239,13 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
         return;
     }
     const BulkRow *row = &o->p->row[i];
-    bool loop = !unroll && row->extent > 1, lanes = loop && deals_to_lanes(L);
+    bool loop = !unroll && row->extent > 1;
     int64_t step = move_step(o->mi, row->dim);
     for (int64_t k = 0; k < (loop ? 1 : row->extent); k++) {
         Run next = r;
-        Opnd index = lanes  ? emit_lanes(L, row->extent)
-                     : loop ? emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(row->extent))
-                            : opnd_imm(k);
+        Opnd index = loop ? emit_each(L, row->extent) : opnd_imm(k);
         Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
-        Opnd at = row->rows ? picked_row(o, row, index)
+        Opnd at = row->rows ? move_row(L, o->mi, row->dim, o->v, index)
                             : emit_op(L, IR_ADD, IR_I64, o->v->start[row->dim], far);
         if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
         if (row->high)
@@ -271,7 +255,6 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
         next.offset = emit_op(L, IR_ADD, IR_I32, next.offset, emit_op(L, IR_MUL, IR_I32, index, opnd_imm(row->pitch)));
         rows(o, i + 1, next, unroll);
         if (loop) emit_end(L);
-        if (lanes) L->values->in_lanes = false;
     }
 }
 

@@ -93,6 +93,13 @@ static void tell_runs(Lower *L, const MoveInfo *mi, const BulkPlan *b, const Ref
                    no_tensor->fix);
 }
 
+bool tile_aligned(Lower *L, const MoveInfo *mi, int align, Refusal *why)
+{
+    if (domain_divides(L->d, align, mi->offset)) return true;
+    return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of %d",
+                  name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, align), align);
+}
+
 /* Maps and runs of bytes have every element of a tile's part. */
 static bool steps_in_tile(const MoveInfo *mi, Refusal *why)
 {

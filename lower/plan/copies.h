@@ -75,6 +75,7 @@ typedef struct CopyValues { /* of a move that becomes copies: made in front of t
 } CopyValues;
 
 /* ---- choose.c ---- */
+bool tile_aligned(Lower *L, const MoveInfo *mi, int align, Refusal *why); /* the part's start */
 /* threads: they may do what no copy does. False after an error. */
 bool choose_copy(Lower *L, MoveInfo *mi, bool threads, Copies *out);
 void copies_values(Lower *L, const MoveInfo *mi, const Copies *c, CopyValues *v); /* all but what other CTAs have to do with it */
@@ -94,7 +95,6 @@ void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyVa
 /* What copies of all modes share. */
 bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why);       /* the map's is the tile's */
 bool tensor_contiguous(Lower *L, const MoveInfo *mi, Refusal *why);   /* the innermost dimension; and whole bytes */
-bool tensor_in_tile(Lower *L, const MoveInfo *mi, Refusal *why);      /* the part's start */
 bool tensor_one_piece(Lower *L, const MoveInfo *mi, Refusal *why);    /* the part is contiguous, one panel wide */
 bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why);
 bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why);
@@ -111,6 +111,8 @@ int64_t im2col_pixels(const PMove *mv); /* of the tile */
 /* Through an im2col map without offsets: its pixels by number, and channels. */
 bool im2col_numbers(Lower *L, const MoveInfo *mi, DomBox *out);
 bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
+/* Number of the row that row `index` of dimension d is, where the move picks rows by index. */
+Opnd move_row(Lower *L, const MoveInfo *mi, int d, const CopyValues *v, Opnd index);
 void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot);
 
 /* ---- modes.c ---- */

@@ -34,7 +34,7 @@ bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     if (!target_copies(L, mi, why) || !tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
     if (!map_explicit(L, mi->mv->map, &out->map, why)) return false;
     if (!tensor_layout(L, mi, why) || !columns(L, mi, why)) return false;
-    if (!tensor_one_piece(L, mi, why) || !tensor_in_tile(L, mi, why) || !groups_aligned(L, mi, why)) return false;
+    if (!tensor_one_piece(L, mi, why) || !tile_aligned(L, mi, SMEM_TMA_ALIGN, why) || !groups_aligned(L, mi, why)) return false;
     out->npieces = (uint32_t)(mi->g->dim[0].extent / ROWS);
     out->piece_bytes = map_bytes(L, out->map, 0);
     if (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why))) return false;
@@ -43,12 +43,17 @@ bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 
 /* ---- ops ---- */
 
+Opnd move_row(Lower *L, const MoveInfo *mi, int d, const CopyValues *v, Opnd index)
+{
+    const PDim *p = &mi->g->dim[d];
+    Opnd first = move_peers(mi)->shares.dim == d ? v->share_at : opnd_imm(0);
+    return row_index(L, p->rows, p->extent + move_past(mi, d), first, p->extent, index);
+}
+
 static Opnd row(Lower *L, const MoveInfo *mi, const CopyValues *v, Opnd index)
 {
-    const PDim *d = &mi->g->dim[0];
     const Sx *extent = mi->tensor->extent[0];
-    RowShare s = {.first = move_peers(mi)->shares.dim == 0 ? v->share_at : opnd_imm(0), .rows = d->extent};
-    Opnd at = row_index(L, d->rows, d->extent + move_past(mi, 0), s, index);
+    Opnd at = move_row(L, mi, 0, v, index);
     Opnd below = emit_cmp(L, IRL_LT, at, value_wide(L, extent));
     Opnd ok = emit_logic(L, IR_AND, emit_cmp(L, IRL_GE, at, opnd_imm(0)), below);
     ok = emit_logic(L, IR_AND, ok, L->inside);
@@ -68,14 +73,10 @@ static void group(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyV
 void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, const CopyValues *v, uint32_t bar, Opnd bar_slot)
 {
     int64_t n = p->npieces;
-    if (n > 1 && L->values->lanes && !L->values->in_lanes) {
-        group(L, mi, p, v, emit_lanes(L, n), bar, bar_slot);
+    if (n > COPIES_UNROLLED || (n > 1 && L->values->lanes && !L->values->in_lanes)) {
+        group(L, mi, p, v, emit_each(L, n), bar, bar_slot);
         emit_end(L);
-        L->values->in_lanes = false;
-    } else if (n > COPIES_UNROLLED) {
-        group(L, mi, p, v, emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(n)), bar, bar_slot);
-        emit_end(L);
-    } else {
-        for (int64_t g = 0; g < n; g++) group(L, mi, p, v, opnd_imm(g), bar, bar_slot);
+        return;
     }
+    for (int64_t g = 0; g < n; g++) group(L, mi, p, v, opnd_imm(g), bar, bar_slot);
 }

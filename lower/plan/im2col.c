@@ -198,7 +198,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     if (!target_copies(L, mi, why) || !tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
     if (!map_explicit(L, mv->map, &out->map, why)) return false;
     if (!tensor_layout(L, mi, why) || (mi->tile->interleave && !slices_whole(L, mi, why)) || !tensor_one_piece(L, mi, why) ||
-        !tensor_in_tile(L, mi, why))
+        !tile_aligned(L, mi, SMEM_TMA_ALIGN, why))
         return false;
     if (!numbers_known(L, mi, out->map, why)) return false;
     for (int i = 0; i < mv->noffset; i++)

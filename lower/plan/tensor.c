@@ -94,13 +94,6 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
     return true;
 }
 
-bool tensor_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
-{
-    if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
-    return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of %d",
-                  name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, SMEM_TMA_ALIGN), SMEM_TMA_ALIGN);
-}
-
 /* PTX ISA, tensor copies: the box starts at a multiple of 16 bytes of the innermost dimension. */
 bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
 {
@@ -269,7 +262,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     out->device = mi->tensor->run_time;
     if (mi->tile->interleave && !slices_fit(L, mi, why)) return false;
     if (given && (!map_explicit(L, mi->mv->map, &out->map, why) || !fits_map(L, mi, why))) return false;
-    if (!cut(L, mi, given, c, why) || !tensor_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
+    if (!cut(L, mi, given, c, why) || !tile_aligned(L, mi, SMEM_TMA_ALIGN, why) || !pieces(L, mi, c, out, why)) return false;
     for (int d = 0; d < mi->rank; d++) box[d] = stride[d] = 1;
     for (int p = 0; p < mi->npairs; p++) {
         int d = mi->pair[p].tensor_dim;

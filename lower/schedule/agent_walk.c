@@ -43,16 +43,16 @@ static void ring_begin(Lower *L, Ring *r)
     device_ring(L, r);
 }
 
-static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
+static bool of_tile(const Sched *s, const Ring *r) /* ids: deal_ways.c */
 {
-    return r->turn == b && r->tile && ring_uses(r, s->role);
+    return r->tile && ring_uses(r, s->role);
 }
 
 void walk_begin(Lower *L, const PBlock *b)
 {
     FOR_AGENTS(L, a)
         FOR_RINGS_AT(L, b, AG_NONE, r)
-            if (in_turn(L->sched, r, b)) ring_begin(L, r);
+            if (of_tile(L->sched, r)) ring_begin(L, r);
 }
 
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
@@ -77,7 +77,7 @@ static void agent_end(Lower *L, const PBlock *b)
     tmem_settle(L);
     FOR_RINGS_AT(L, b, AG_NONE, r) {
         if (!r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
-        if (!in_turn(s, r, b)) continue;
+        if (!of_tile(s, r)) continue;
         looped |= r->looped;
         if (r->stored && s->role == AG_WORK) {
             if (!stored || r->lag < lag) lag = r->lag;
@@ -93,7 +93,7 @@ static void agent_end(Lower *L, const PBlock *b)
     if (released) agent_store_sync(L);
     agent_fence(L); /* the next turn, and what stands behind the loop, take it for done */
     FOR_RINGS_AT(L, b, AG_NONE, r) {
-        if (!in_turn(s, r, b)) continue;
+        if (!of_tile(s, r)) continue;
         if (r->filler != s->role || (r->across && r->looped)) ring_release(L, r);
         ring_advance(L, r);
     }

@@ -52,10 +52,7 @@ void batch_find(Lower *L)
 /* One iteration after the other. */
 static void singly(Lower *L, Pipe *p, const BodyPart *part)
 {
-    Opnd first = emit_op(L, IR_MUL, IR_I64, L->sched->id, opnd_imm(p->batch)), g;
-    bool lanes = L->values->lanes;
-    if (lanes) g = emit_lanes(L, p->batch);
-    else g = emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(p->batch));
+    Opnd first = emit_op(L, IR_MUL, IR_I64, L->sched->id, opnd_imm(p->batch)), g = emit_each(L, p->batch);
     Opnd at = emit_op(L, IR_ADD, IR_I64, first, emit_cvt(L, IR_I64, g));
     L->inside = emit_cmp(L, IRL_LT, at, emit_param(L, p->total));
     L->batch_index = g;
@@ -64,7 +61,6 @@ static void singly(Lower *L, Pipe *p, const BodyPart *part)
     L->inside = opnd_imm(1);
     L->batch_index = opnd_imm(0);
     emit_end(L);
-    if (lanes) L->values->in_lanes = false;
 }
 
 /* The next statements of the working role that are of one kind; false: there are no more. */
