@@ -135,6 +135,11 @@ typedef enum Trust { TRUST_DISTINCT, TRUST_SORTED, TRUST_COUNT } Trust;
 /* ---- word lists (soft hardware words): with did-you-mean at the caller ---- */
 typedef enum WordList { WORDS_TYPE, WORDS_MODE, WORDS_MAP_TYPE, WORDS_INTERLEAVE, WORDS_SWIZZLE, WORDS_L2, WORDS_FILL, WORDS_CACHE, WORDS_MULTICAST, WORDS_REDUCE, WORDS_DEAL, WORDS_TRUST, WORDS_CONVERT, WORDS_OVERLAP, WORDS_GRID_MEMBER, WORDS_CLUSTER_MEMBER } WordList;
 const char *const *word_list(WordList w, size_t *n);
+static inline const char *reduce_word(int reduce) /* of WORDS_REDUCE */
+{
+    size_t n;
+    return word_list(WORDS_REDUCE, &n)[reduce];
+}
 /* Index in the list, or -1. */
 int word_find(WordList w, const char *s);
 

@@ -265,11 +265,6 @@ static void own_axes(Lower *L, TensorAccess *a)
     }
 }
 
-static bool same_for_all(Lower *L, const Sx *x)
-{
-    return !(scalar_uses(L, x) & (USE_TEAM | USE_INDEX | USE_VAR));
-}
-
 /* Rows of dimension d that elements of a trusted tensor pick: no two of them are equal, so a row has one place in each of its
  * dimensions, j being one. */
 static void distinct_axis(Lower *L, TensorAccess *a, int d, const PTensor *idx, int j, const Sx *at, int64_t extent)
@@ -287,7 +282,7 @@ static void distinct_axis(Lower *L, TensorAccess *a, int d, const PTensor *idx, 
         own.name = element(L, t, d, x.start, x.extent).name;
         own.agree = counted_from(L, t, d);
         if (t->reshaped || t->run_time) add(L, a, own);
-        if (t->reshaped || !same_for_all(L, t->start[t->dim_of[d]])) return;
+        if (t->reshaped || scalar_uses(L, t->start[t->dim_of[d]]) & (USE_TEAM | USE_INDEX | USE_VAR)) return;
         x.dim = t->dim_of[d];
         x.from = scalar_poly(L, t->start[x.dim]);
     }

@@ -12,9 +12,8 @@
 
 bool accesses_commute(const TensorAccess *a, const TensorAccess *b)
 {
-    size_t n;
     if (a->reduce < 0 || a->reduce != b->reduce) return false;
-    const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
+    const char *op = reduce_word(a->reduce);
     if (!reduction_commutes(op)) return false;
     if (a->info->tensor->type == b->info->tensor->type) return true;
     const ElemInfo *x = elem_info(a->info->tensor->type), *y = elem_info(b->info->tensor->type);
@@ -78,10 +77,8 @@ static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
 /* As often as there are teams, which nobody says beside a pipeline across the grid. */
 static void check_repeated(Lower *L, const TensorAccess *a)
 {
-    size_t n;
-    if (a->pipe || a->waived || a->reduce < 0) return;
-    const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
-    if (!reduction_repeats(op)) refuse_repeated(L, a, op);
+    if (a->pipe || a->waived || a->reduce < 0 || reduction_repeats(reduce_word(a->reduce))) return;
+    refuse_repeated(L, a, reduce_word(a->reduce));
 }
 
 /* ---- one team ---- */

@@ -29,16 +29,6 @@ static const IrOp *op_at(const Projection *p, uint32_t i)
     return &p->tree->ops.v[i];
 }
 
-static bool is_change(const IrOp *op)
-{
-    return op->op == IR_VAR || op->op == IR_SET;
-}
-
-static bool is_control(const IrOp *op)
-{
-    return ir_op_info(op->op)->group == IRG_CONTROL;
-}
-
 /* Scalars are there for those who need them. */
 static bool is_scalar(const IrOp *op)
 {
@@ -47,7 +37,7 @@ static bool is_scalar(const IrOp *op)
 
 static bool is_own(const Projection *p, const IrOp *op)
 {
-    return op->agent == p->agent && !is_scalar(op) && !is_control(op);
+    return op->agent == p->agent && !is_scalar(op) && ir_op_info(op->op)->group != IRG_CONTROL;
 }
 
 static void need_op(Projection *p, uint32_t i)
@@ -121,7 +111,7 @@ static void index_tree(Projection *p)
         const IrOp *op = op_at(p, i);
         p->around[i] = open;
         if (op->dst) p->defined[op->dst - 1] = i + 1;
-        if (is_change(op)) {
+        if (op->op == IR_VAR || op->op == IR_SET) {
             uint32_t *last = &p->changes[ir_find(op, IRK_VAR)->id];
             p->before[i] = *last;
             *last = i + 1;

@@ -189,12 +189,6 @@ static bool same_box(const MapDesc *a, const MapDesc *b)
            a->fill == b->fill;
 }
 
-static const char *reduce_word(const PMove *mv)
-{
-    size_t n;
-    return word_list(WORDS_REDUCE, &n)[mv->reduce];
-}
-
 /* Through DRAM rows that end between lines leave the rest of those to neighbours, who come soon: on an H100 transposes of bytes take 0.97 of the time so, halos
  * 0.98; out of L2 1.03; on an H200, which is closer to what the L2 can do, halos in three dimensions 1.05. So it is for what may be large, as cache hints are. What rows below a line leave may be nobody's. */
 static uint8_t promotion(const Lower *L, const MapDesc *d)
@@ -213,7 +207,7 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
                  .is_load = mi->load,
                  .is_store = !mi->load};
     describe(L, mi->tensor, &d);
-    if (mi->mv->reduce >= 0 && d.type == MAP_S64 && !reduction_of_map(reduce_word(mi->mv), d.type)) d.type = MAP_U64; /* the same bits */
+    if (mi->mv->reduce >= 0 && d.type == MAP_S64 && !reduction_of_map(reduce_word(mi->mv->reduce), d.type)) d.type = MAP_U64; /* the same bits */
     memcpy(d.box, box, sizeof d.box);
     memcpy(d.elem_stride, elem_stride, sizeof d.elem_stride);
     d.l2 = promotion(L, &d);

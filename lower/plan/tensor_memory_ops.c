@@ -13,14 +13,9 @@ bool tmem_used(const Lower *L)
 /* ---- columns ---- */
 
 /* Copies and shifts take 8 columns at a multiple of 8, or 4 at a multiple of 4. */
-static uint32_t column_align(uint32_t columns)
-{
-    return columns < TMEM_SHIFT_COLUMNS ? TMEM_CHUNK / 4 : TMEM_SHIFT_COLUMNS;
-}
-
 static uint32_t aligned(uint32_t column, uint32_t columns)
 {
-    uint32_t to = column_align(columns);
+    uint32_t to = columns < TMEM_SHIFT_COLUMNS ? TMEM_CHUNK / 4 : TMEM_SHIFT_COLUMNS;
     return (column + to - 1) / to * to;
 }
 

@@ -86,12 +86,13 @@ static void store(Lower *L, Planned *p)
 
 static void prefetch(Lower *L, Planned *p)
 {
+    Ahead now;
     int64_t ahead = p->st->move->ahead;
-    if (ahead > 0 && !deal_ahead(L, p, ahead)) return;
+    if (ahead > 0 && !deal_ahead(L, p, ahead, &now)) return;
     CopyValues v = {0};
     copies_values(L, &p->mi, &p->copies, &v);
     copies_emit(L, &p->mi, &p->copies, &v, 0, opnd_imm(0));
-    if (ahead > 0) deal_now(L);
+    if (ahead > 0) deal_now(L, &now);
 }
 
 static void send(Lower *L, Planned *p)

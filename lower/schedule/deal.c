@@ -290,31 +290,21 @@ void deal_indices(Lower *L, const Pipe *p, Opnd id)
     }
 }
 
-static void save(Lower *L, const PStmt *x)
-{
-    Sched *s = L->sched;
-    LoopState *loop = &L->scalars->loops[x->id];
-    s->saved[s->nsaved++] = (struct Kept){loop, loop->value};
-}
-
-bool deal_ahead(Lower *L, const Planned *p, int64_t n)
+bool deal_ahead(Lower *L, const Planned *p, int64_t n, Ahead *now)
 {
     Sched *s = L->sched;
     const Pipe *pipe = p->chain[p->depth].pipe;
     if (pipe == NULL || pipe->deal == DEAL_LAUNCH) return false; /* a CTA has one iteration */
-    s->nsaved = 0;
-    s->saved_guard = L->guard;
-    s->saved_inside = L->inside;
+    *now = (Ahead){.pipe = pipe, .guard = L->guard, .inside = L->inside};
+    for (int i = 0; i < pipe->st->pipe->n; i++) now->value[i] = L->scalars->loops[pipe->index[i].id].value;
     Opnd ok;
     if (pipe->across) {
         Opnd id = emit_op(L, IR_ADD, IR_I64, s->id, emit_op(L, IR_MUL, IR_I64, s->team_step, opnd_imm(n)));
         ok = emit_cmp(L, IRL_LT, id, emit_param(L, pipe->total));
-        for (int i = 0; i < pipe->st->pipe->n; i++) save(L, &pipe->index[i]);
         deal_indices(L, pipe, id);
     } else { /* the last index goes on */
         const PStmt *x = &pipe->index[pipe->st->pipe->n - 1];
         LoopState *loop = &L->scalars->loops[x->id];
-        save(L, x);
         loop->value = emit_op(L, IR_ADD, loop->wide ? IR_I64 : IR_I32, loop->value, opnd_imm(n));
         ok = emit_cmp(L, IRL_LT, loop->value, lower_bound(L, x->value, loop->wide));
     }
@@ -324,12 +314,11 @@ bool deal_ahead(Lower *L, const Planned *p, int64_t n)
     return true;
 }
 
-void deal_now(Lower *L)
+void deal_now(Lower *L, const Ahead *now)
 {
-    Sched *s = L->sched;
-    for (int i = 0; i < s->nsaved; i++) s->saved[i].loop->value = s->saved[i].value;
-    L->guard = s->saved_guard;
-    L->inside = s->saved_inside;
+    for (int i = 0; i < now->pipe->st->pipe->n; i++) L->scalars->loops[now->pipe->index[i].id].value = now->value[i];
+    L->guard = now->guard;
+    L->inside = now->inside;
     values_forget(L, USE_INDEX);
 }
 

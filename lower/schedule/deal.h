@@ -45,8 +45,12 @@ void batch_turn(Lower *L, Pipe *p);
 
 /* ---- deal_ways.c ---- */
 void deal_by(Lower *L, Pipe *p, Opnd teams); /* all turns of this team; teams: turns of all teams */
+typedef struct Ahead { /* what there is now, while indices are those of a later turn */
+    const Pipe *pipe;
+    Opnd value[PIPE_INDICES], guard, inside;
+} Ahead;
 /* Indices as this team will have them n turns later; false where that is not known. Closed by deal_now. */
-bool deal_ahead(Lower *L, const struct Planned *p, int64_t n);
-void deal_now(Lower *L);
+bool deal_ahead(Lower *L, const struct Planned *p, int64_t n, Ahead *now);
+void deal_now(Lower *L, const Ahead *now);
 
 #endif

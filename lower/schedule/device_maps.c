@@ -4,11 +4,6 @@
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 
-static const Ring *ring_of(const Planned *p)
-{
-    return p->mi.load ? p->dst : p->src;
-}
-
 static const struct Declared *declared(const Lower *L, const PTensor *view)
 {
     for (uint32_t i = 0; i < L->device->views.n; i++)
@@ -19,7 +14,7 @@ static const struct Declared *declared(const Lower *L, const PTensor *view)
 /* The view is the same one in all of a turn: it is made in a block around the turn's, or in that. */
 static bool same_in_turn(Lower *L, const Planned *p, const PTensor *view)
 {
-    const Ring *r = ring_of(p);
+    const Ring *r = p->mi.load ? p->dst : p->src;
     const struct Declared *at = declared(L, view);
     uint32_t turn = 0;
     while (turn < p->depth && p->chain[turn].block != r->turn) turn++;

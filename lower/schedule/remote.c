@@ -82,14 +82,13 @@ static bool places_apart(Lower *L, const Planned *p)
 /* A reduction by which the order of several counts comes from one CTA alone. */
 static bool counts_alone(Lower *L, const Planned *p)
 {
-    size_t n;
     int reduce = p->st->move->reduce;
-    if (reduce < 0 || reduction_commutes(word_list(WORDS_REDUCE, &n)[reduce])) return true;
+    if (reduce < 0 || reduction_commutes(reduce_word(reduce))) return true;
     for (int t = 0; t < L->cluster_size; t++) {
         int from = move_peers(&p->mi)->from[t];
         if (from < 2) continue;
         return cannot(L, NULL, E0613, p->st->span, (Span){0, 0}, NULL, "let one CTA at a time do it, by an `if` for each",
-                      "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", from, word_list(WORDS_REDUCE, &n)[reduce], t);
+                      "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", from, reduce_word(reduce), t);
     }
     return true;
 }

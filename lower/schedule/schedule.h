@@ -80,9 +80,6 @@ typedef struct Sched {
     LoopUse *loops;      /* loop_use() */
     Opnd team_step;      /* static dealing: from iteration to iteration of this team */
     Opnd id;             /* the iteration's number in an across-grid pipeline */
-    struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
-    int nsaved;
-    Opnd saved_guard, saved_inside;
     VEC(const PStmt *) apart;   /* branches through which each agent goes on its own, in the order of agents */
     VEC(Ring *) readers;   /* Ring.reading */
     VEC(Ring *) arriving;  /* Ring.arriving */

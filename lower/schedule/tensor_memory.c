@@ -76,11 +76,6 @@ static Opnd is_even(Lower *L)
     return emit_cmp(L, IRL_EQ, bit, opnd_imm(0));
 }
 
-static Opnd even_rank(Lower *L)
-{
-    return emit_op(L, IR_AND, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(~INT64_C(1)));
-}
-
 /* What this CTA's part of the copy reads is there, and what it overwrites nobody reads: both tell each other, the own barrier
  * first. Who has heard of the other one's phase then knows that its own is over: neither is ever two ahead. */
 static void both_ready(Lower *L)
@@ -109,7 +104,8 @@ void tmem_settle(Lower *L)
 {
     Sched *s = L->sched;
     if (s->planning || s->role != AG_WORK || s->tmem.pending.n == 0) return;
-    Opnd even = is_even(L), rank = L->ir->pair ? even_rank(L) : opnd_imm(0);
+    Opnd even = is_even(L), rank = opnd_imm(0);
+    if (L->ir->pair) rank = emit_op(L, IR_AND, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(~INT64_C(1)));
     ring_acquire(L, s->tmem.done);
     commit(L, s->tmem.done->full, ring_slot(s->tmem.done), even, rank);
     wait(L, s->tmem.done);

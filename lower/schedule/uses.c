@@ -193,12 +193,6 @@ static void check_sent(Lower *L, const Planned *send)
     }
 }
 
-static bool order_is_free(int reduce)
-{
-    size_t n;
-    return reduction_commutes(word_list(WORDS_REDUCE, &n)[reduce]);
-}
-
 /* Other CTAs reduce into the tile, between its load and its uses. */
 static void add_sum(Lower *L, Ring *r, const Planned *p)
 {
@@ -206,7 +200,7 @@ static void add_sum(Lower *L, Ring *r, const Planned *p)
     if (r->agents == 0 || r->filler != AG_LOAD) keep(r, p, "other CTAs reduce into what was not loaded", NULL);
     else if (r->agents & 1u << AG_WORK) keep(r, p, "it is used before other CTAs reduce into it in the same iteration", "use a second tile");
     else if (planned_block(p) != r->turn) keep(r, p, "it is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
-    else if (r->summed && (r->sum_op != p->st->move->reduce || !order_is_free(r->sum_op)))
+    else if (r->summed && (r->sum_op != p->st->move->reduce || !reduction_commutes(reduce_word(r->sum_op))))
         keep(r, p, "other CTAs reduce into it twice in an iteration, and the order of the two matters", NULL);
     if (r->kept) return;
     r->sum_op = p->st->move->reduce;

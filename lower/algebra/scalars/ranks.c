@@ -82,16 +82,6 @@ static void at_ranks(Lower *L, const Sx *x, Poly at[RANKS_MAX])
     for (int r = 0; r < L->cluster_size; r++) at[r] = scalar_at_rank(L, x, r);
 }
 
-static uint32_t pair_set(int rank)
-{
-    return UINT32_C(3) << (rank & ~1); /* PTX ISA, CTA Pair: ranks that differ in the last bit */
-}
-
-static uint32_t set_of(const Lower *L, const PCast *cast, int rank)
-{
-    return cast ? cluster_set(L, *cast, rank) : pair_set(rank);
-}
-
 /* In the CTAs of each set of a multicast, or (cast: NULL) of each pair. By normal forms, or because it is made of what is the same: no tensor that is read as scalars is written. */
 static bool same_in(Lower *L, const Sx *x, const PCast *cast, int *fuel)
 {
@@ -101,7 +91,7 @@ static bool same_in(Lower *L, const Sx *x, const PCast *cast, int *fuel)
     if (--*fuel < 0) return false;
     at_ranks(L, x, at);
     for (int r = 0; r < L->cluster_size && same; r++)
-        same = domain_eq(L->d, at[r], at[__builtin_ctz(set_of(L, cast, r))]);
+        same = domain_eq(L->d, at[r], at[cast ? __builtin_ctz(cluster_set(L, *cast, r)) : r & ~1]); /* PTX ISA, CTA Pair: ranks that differ in the last bit */
     if (same || x->op == SX_VAR) return same;
     if (x->op == SX_LET) return !(scalar_uses(L, x) & USE_VAR) && same_in(L, x->a, cast, fuel);
     if (x->op != SX_LOAD) return x->a && same_in(L, x->a, cast, fuel) && same_in(L, x->b, cast, fuel);

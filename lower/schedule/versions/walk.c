@@ -130,39 +130,27 @@ static void write_part(Versions *v, const PRegion *r, const Part *p, int dim, ui
     }
 }
 
-static void writes_own(Versions *v, const PMove *mv, uint16_t ranks)
+/* By these CTAs: into their own tiles, or (there) into those of other ones. */
+static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *there)
 {
     const PRegion *r = &mv->dst;
+    bool differs = part_by_rank(v, r, mv), by_turn = there && there->by_turn;
     Part p = part_of(v, r, mv);
-    write_part(v, r, &p, 0, ranks, false);
-    if (!part_by_rank(v, r, mv)) return;
-    for (int rank = 0; rank < v->L->cluster_size; rank++) { /* and in numbers of this CTA's */
-        if (!(ranks >> rank & 1)) continue;
-        p = part_at(v, r, mv, rank);
-        write_part(v, r, &p, 0, (uint16_t)(1u << rank), false);
-    }
-}
-
-static void writes_there(Versions *v, const Planned *p, uint16_t ranks)
-{
-    const PMove *mv = p->st->move;
-    const Peers *peers = move_peers(&p->mi);
     uint16_t to = 0;
-    for (int rank = 0; rank < v->L->cluster_size && peers->by_turn; rank++) to |= (uint16_t)((peers->from[rank] > 0) << rank); /* in each turn */
-    for (int from = 0; from < v->L->cluster_size && !peers->by_turn; from++) {
-        if (!(ranks >> from & 1)) continue;
-        to |= peers->to[from];
-        if (!part_by_rank(v, &mv->dst, mv)) continue;
-        Part at = part_at(v, &mv->dst, mv, from);
-        write_part(v, &mv->dst, &at, 0, peers->to[from], true);
+    if (!there) write_part(v, r, &p, 0, ranks, false); /* and in numbers of each CTA's: */
+    for (int rank = 0; rank < v->L->cluster_size; rank++) {
+        if (by_turn) to |= (uint16_t)((there->from[rank] > 0) << rank); /* in each turn */
+        if (by_turn || !(ranks >> rank & 1)) continue;
+        uint16_t its = there ? there->to[rank] : (uint16_t)(1u << rank);
+        to |= its;
+        if (!differs) continue;
+        Part at = part_at(v, r, mv, rank);
+        write_part(v, r, &at, 0, its, there != NULL);
     }
-    if (!part_by_rank(v, &mv->dst, mv)) {
-        Part at = part_of(v, &mv->dst, mv);
-        write_part(v, &mv->dst, &at, 0, to, true);
-    } else if (peers->by_turn) {
-        version_lose(&v->tiles[mv->dst.tile->index], &mv->dst, "written here, by another CTA in each turn, which says in which part",
+    if (there && !differs) write_part(v, r, &p, 0, to, true);
+    else if (by_turn)
+        version_lose(&v->tiles[r->tile->index], r, "written here, by another CTA in each turn, which says in which part",
                      "let the turn say in which part, not the rank of who writes it");
-    }
 }
 
 /* Of a multicast each CTA gets all when all of its set take part. */
@@ -205,8 +193,8 @@ static void move(Versions *v, const PStmt *st)
     if (mv->src.tile && !v->ahead) reads(v, st, &mv->src, ranks, NULL, false);
     if (mv->dst.tile == NULL) return;
     if (mv->reduce >= 0 && !v->ahead) reads(v, st, &mv->dst, ranks, there ? move_peers(&p->mi)->to : NULL, true);
-    if (there) writes_there(v, p, ranks);
-    else writes_own(v, mv, mv->cast != CAST_NONE && mv->cast != CAST_MASK ? whole_sets(L, mv->cast, ranks) : ranks);
+    if (there) writes(v, mv, ranks, move_peers(&p->mi));
+    else writes(v, mv, mv->cast != CAST_NONE && mv->cast != CAST_MASK ? whole_sets(L, mv->cast, ranks) : ranks, NULL);
 }
 
 /* ---- conditions ---- */

@@ -4,11 +4,6 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-static bool any_view(const TensorAccess *a)
-{
-    return a->info->tensor->run_time;
-}
-
 /* Bulk groups complete in any order. */
 static bool stores_meet_when(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart when)
 {
@@ -19,7 +14,7 @@ static bool stores_meet_when(Lower *L, const TensorAccess *a, const TensorAccess
 static bool meet_in_turns(Lower *L, const TensorAccess *store, const TensorAccess *then)
 {
     if (then->write) return stores_meet_when(L, store, then, APART_TURNS);
-    if (any_view(store) || any_view(then)) return true;
+    if (store->info->tensor->run_time || then->info->tensor->run_time) return true;
     TensorAccess a = *store, b = *then;
     memset(&a.axes, 0, sizeof a.axes);
     memset(&b.axes, 0, sizeof b.axes);
