@@ -116,15 +116,11 @@ static bool made_here(const Lower *L, uint32_t map)
 static void prefetch_maps(Lower *L)
 {
     if (L->derived) {
-        uint32_t others = L->pre.ops.n, n;
+        const IrRole others = L->pre;
+        L->pre = (IrRole){0};
         for (uint32_t i = 0; i < L->ir->mf.maps.n; i++)
             if (!made_here(L, i)) prefetch(L, i, (Span){0, 0});
-        n = L->pre.ops.n - others;
-        if (n == 0 || others == 0) return;
-        IrOp *v = L->pre.ops.v, *first = arena_array(L->a, IrOp, n);
-        memcpy(first, v + others, n * sizeof *v);
-        memmove(v + n, v, others * sizeof *v);
-        memcpy(v, first, n * sizeof *v);
+        for (uint32_t i = 0; i < others.ops.n; i++) vec_push(L->a, &L->pre.ops, others.ops.v[i]);
         return;
     }
     for (uint32_t i = 0; i < L->k->maps.n; i++) {

@@ -141,11 +141,6 @@ static int order_accesses(const void *a, const void *b)
 
 /* ---- hulls ---- */
 
-static bool same_known(const Known *x, const Known *y)
-{
-    return poly_same(x->number, y->number) && poly_same(x->value, y->value);
-}
-
 /* Nothing but indices moves it, and what a launch knows: then other indices in their place say what other iterations do. */
 static bool by_indices(Lower *L, const TensorAccess *a)
 {
@@ -224,8 +219,9 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
     memset(&h->known, 0, sizeof h->known);
     for (uint32_t i = 0; i < a->known.n; i++) {
         bool both = false;
-        for (uint32_t j = 0; j < b->known.n; j++) both = both || same_known(&a->known.v[i], &b->known.v[j]);
-        if (both) vec_push(L->a, &h->known, a->known.v[i]);
+        const Known *x = &a->known.v[i], *y = b->known.v;
+        for (; y < b->known.v + b->known.n && !both; y++) both = poly_same(x->number, y->number) && poly_same(x->value, y->value);
+        if (both) vec_push(L->a, &h->known, *x);
     }
     memset(&h->holds, 0, sizeof h->holds);
     for (uint32_t i = 0; i < a->holds.n; i++) {

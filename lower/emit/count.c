@@ -143,20 +143,13 @@ static Counter *free_of(Turns *t)
 
 /* ---- the body ---- */
 
-static const IrArg *ring_of(const IrOp *op)
-{
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_RING) return &op->args[i];
-    return NULL;
-}
-
 static void begin_all(Count *c, const IrOp *ops, uint32_t n)
 {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < n; i++) {
         depth += ir_opens_block(ops[i].op);
         depth -= ops[i].op == IR_END;
-        if (depth && ops[i].op == IR_DONE) c->turns[ring_of(&ops[i])->id].looped = true;
+        if (depth && ops[i].op == IR_DONE) c->turns[ir_find(&ops[i], IRK_RING)->id].looped = true;
     }
     for (uint32_t i = 0; i < c->k->rings.n; i++) {
         const IrRing *r = &c->k->rings.v[i];
@@ -200,7 +193,7 @@ static IrOp *at_free(Count *c, const IrOp *op, IrOpcode code, uint32_t ring)
 
 static void ring_op(Count *c, const IrOp *op)
 {
-    uint32_t ring = ring_of(op)->id;
+    uint32_t ring = ir_find(op, IRK_RING)->id;
     Turns *t = &c->turns[ring];
     const IrArg *scope = ir_find(op, IRK_SCOPE), *rank = ir_find(op, IRK_RANK);
     if (op->op == IR_DONE) {
@@ -260,7 +253,7 @@ void count_turns(Arena *a, IrKernel *k, IrRole *r)
         const IrOp *op = &from.ops.v[i];
         c.span = op->span;
         if (ir_opens_block(op->op)) hold_all(&c);
-        if (ring_of(op)) ring_op(&c, op);
+        if (ir_find(op, IRK_RING)) ring_op(&c, op);
         else counted(&c, op);
         if (ir_opens_block(op->op) || op->op == IR_END) forget(&c);
     }

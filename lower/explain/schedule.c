@@ -146,17 +146,9 @@ void explain_device_map(Lower *L, uint32_t map)
         const DeviceMap *m = &L->device->maps.v[i];
         const IrBuf *b = &L->ir->bufs.v[m->buf];
         if (m->map != map) continue;
-        if (m->move) {
-            text_printf(L->plan,
-                        "      made on the device: %u for each CTA, a slot of the tile each; anew where a slot is used "
-                        "first after `view %s` (%s)\n",
-                        b->slots, name_text(L, m->view->name), place_text(L, m->view->span));
-            continue;
-        }
-        text_printf(L->plan,
-                    "      made on the device by %s: %u for each CTA, a slot of `%s` each; anew where a slot is used "
-                    "first after `view %s` (%s)\n",
-                    AGENT_NAMES[m->agent], b->slots, name_text(L, L->sched->rings[m->tile].tile->name),
+        const char *by = m->move ? "" : arena_printf(L->a, " by %s", AGENT_NAMES[m->agent]);
+        const char *tile = m->move ? "the tile" : arena_printf(L->a, "`%s`", name_text(L, L->sched->rings[m->tile].tile->name));
+        text_printf(L->plan, "      made on the device%s: %u for each CTA, a slot of %s each; anew where a slot is used first after `view %s` (%s)\n", by, b->slots, tile,
                     name_text(L, m->view->name), place_text(L, m->view->span));
     }
 }

@@ -55,13 +55,10 @@ const char *bytes_text(Lower *L, Poly elements, int bits)
 /* Certain where all that varies is a multiple and the rest is none. */
 const char *unproved_multiple(Poly x, int64_t m)
 {
-    int64_t rest = 0;
-    bool never = !x.bad;
-    for (uint32_t i = 0; i < x.n; i++) {
-        if (x.terms[i].natoms == 0) rest = x.terms[i].coef;
-        else never = never && x.terms[i].coef % m == 0;
-    }
-    return never && rest % m != 0 ? "is not" : "is not proved to be";
+    int64_t rest = poly_constant_term(x);
+    bool never = !x.bad && rest % m != 0;
+    for (uint32_t i = 0; i < x.n && never; i++) never = x.terms[i].natoms == 0 || x.terms[i].coef % m == 0;
+    return never ? "is not" : "is not proved to be";
 }
 
 const char *lx_text(Lower *L, Lx x)
