@@ -15,11 +15,6 @@ static bool refuse(Refusal *why, Span at, const char *text)
     return false;
 }
 
-static Poly bytes_of(Lower *L, const MoveInfo *mi, int d)
-{
-    return poly_mul(L->d, scalar_poly(L, mi->tensor->stride[d]), poly_const(L->d, mi->bits / 8));
-}
-
 /* Starts and pitches of all dimensions but the rows', and the view's place. */
 static bool places_divide(Lower *L, const MoveInfo *mi, const GlobalPart *g, int64_t n)
 {
@@ -27,7 +22,7 @@ static bool places_divide(Lower *L, const MoveInfo *mi, const GlobalPart *g, int
     const PTensor *t = mi->tensor;
     if (t->base && !domain_divides(d, n, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, mi->bits / 8)))) return false;
     for (int i = 0; i < mi->rank; i++) {
-        Poly pitch = bytes_of(L, mi, i);
+        Poly pitch = poly_mul(d, scalar_poly(L, t->stride[i]), poly_const(d, mi->bits / 8));
         if (!domain_divides(d, n, poly_mul(d, mi->start[i], pitch))) return false;
         if (i != g->row && mi->g->dim[i].extent > 1 && !domain_divides(d, n, poly_mul(d, pitch, poly_const(d, move_step(mi, i))))) return false;
     }

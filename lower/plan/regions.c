@@ -54,12 +54,6 @@ static int64_t panel_elements(const MoveInfo *mi)
     return tile_span(mi->tile) * 8 / mi->sbits;
 }
 
-/* A descriptor begins anywhere in the pattern, at a multiple of 16 bytes (PTX ISA, Shared memory descriptor). */
-static bool may_slice(Lower *L, const MoveInfo *mi, Poly start)
-{
-    return mi->mv->kind == MOVE_TMEM_CP && mi->s == &mi->mv->src && domain_divides(L->d, 16 * 8 / mi->sbits, start);
-}
-
 /* Bytes from the tile's first to element `start` of the innermost dimension: in which panel, and where in its row. */
 static Poly slice_offset(Lower *L, const MoveInfo *mi, Poly start)
 {
@@ -106,7 +100,8 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
         int64_t pitch = tile_pitch_bits(mi->tile, i), k;
         if (poly_is_const(mi->at[i], &k) && k == 0) continue;
         bool within = i == t->rank - 1 && tile_span(mi->tile) && !domain_divides(d, panel_elements(mi), mi->at[i]);
-        if (within && may_slice(L, mi, mi->at[i])) {
+        bool slices = within && mi->mv->kind == MOVE_TMEM_CP && mi->s == &mi->mv->src;
+        if (slices && domain_divides(d, 16 * 8 / mi->sbits, mi->at[i])) { /* a descriptor begins anywhere in the pattern (PTX ISA, Shared memory descriptor) */
             mi->sliced = true;
             mi->offset = poly_add(d, mi->offset, slice_offset(L, mi, mi->at[i]));
             continue;

@@ -87,20 +87,15 @@ static void readers_leave(Sched *s, uint32_t groups, const PBlock *turn)
     s->readers.n = left;
 }
 
-/* Threads come behind the one that has waited. */
-static void readers_done(Sched *s, uint32_t groups)
-{
-    readers_leave(s, groups, NULL);
-    s->now->dirty = true;
-    s->now->unread &= groups < s->now->groups;
-}
-
 void agent_wait_group(Lower *L, int64_t n, IrHow how)
 {
     Sched *s = L->sched;
+    uint32_t done = n < s->now->groups ? s->now->groups - (uint32_t)n : 0;
     emit_grp_wait(L, n, how);
     s->now->unwritten &= n > 0 || how == IRH_READ;
-    readers_done(s, n < s->now->groups ? s->now->groups - (uint32_t)n : 0);
+    s->now->unread &= done < s->now->groups;
+    s->now->dirty = true; /* threads come behind the one that has waited */
+    readers_leave(s, done, NULL);
 }
 
 /* What stores read, of the ring's tile or (NULL) of any, is read before it is overwritten. Groups complete in order. */

@@ -136,20 +136,15 @@ bool mask_plan(Lower *L, MoveInfo *mi)
     return true;
 }
 
-static Opnd times(Lower *L, Opnd bytes, int64_t n)
-{
-    return emit_op(L, IR_MUL, IR_I32, bytes, opnd_imm(n));
-}
-
 Opnd mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes)
 {
     const uint8_t *from = move_peers(mi)->from;
-    Opnd all = times(L, bytes, from[0]), rank = opnd_imm(0);
+    Opnd all = emit_op(L, IR_MUL, IR_I32, bytes, opnd_imm(from[0])), rank = opnd_imm(0);
     bool same = true;
     for (int r = 1; r < L->cluster_size; r++) same = same && from[r] == from[0];
     if (!same) rank = emit_sreg(L, IRR_CLUSTER_CTARANK);
     for (int r = 1; r < L->cluster_size && !same; r++) {
-        Opnd its = times(L, bytes, from[r]);
+        Opnd its = emit_op(L, IR_MUL, IR_I32, bytes, opnd_imm(from[r]));
         all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), its, all);
     }
     return all;

@@ -14,14 +14,6 @@ enum {
 
 /* ---- sizes ---- */
 
-static int64_t turn_bytes(Lower *L, const PBlock *b)
-{
-    int64_t n = 0;
-    FOR_RINGS_AT(L, b, AG_NONE, r)
-        if (r->filler == AG_LOAD) n += r->bytes;
-    return n;
-}
-
 static bool batchable(Lower *L, const Pipe *p)
 {
     if (!p->across || p->deal == DEAL_LAUNCH) return false;
@@ -97,7 +89,9 @@ static int64_t batch_room(Lower *L, const Pipe *p)
 static void size_pipe(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
-    int64_t bytes = turn_bytes(L, &p->st->body), stages = p->st->pipe->stages, least = INT32_MAX;
+    int64_t bytes = 0, stages = p->st->pipe->stages, least = INT32_MAX;
+    FOR_RINGS_AT(L, &p->st->body, AG_NONE, r)
+        if (r->filler == AG_LOAD) bytes += r->bytes;
     if (bytes == 0 || p->deal == DEAL_LAUNCH) return; /* a team has one turn */
     int64_t turn = wanted_turn(L, p, bytes);
     if (batchable(L, p) && bytes < turn) {

@@ -10,14 +10,6 @@ static const PStmt *stands_in(const Ring *r, const Planned *p)
     return p->depth > r->depth ? p->chain[r->depth + 1].loop : p->st;
 }
 
-static void find_moves(Lower *L)
-{
-    FOR_MOVES(L->sched, p) {
-        if (p->src) vec_push(L->a, &p->src->moves, p);
-        if (p->dst && p->dst != p->src) vec_push(L->a, &p->dst->moves, p);
-    }
-}
-
 /* The innermost block around all moves of the tile, and around the loop from turn to turn of which it carries something. */
 static void find_turn(Ring *r)
 {
@@ -349,7 +341,10 @@ void rings_find(Lower *L)
 {
     Sched *s = L->sched;
     uint32_t n;
-    find_moves(L);
+    FOR_MOVES(s, p) {
+        if (p->src) vec_push(L->a, &p->src->moves, p);
+        if (p->dst && p->dst != p->src) vec_push(L->a, &p->dst->moves, p);
+    }
     FOR_RINGS(s, r) find_turn(r);
     do { /* a tile more that is kept changes who uses others */
         n = kept(s);

@@ -308,14 +308,9 @@ int prove_sign(Domain *d, Poly p)
     return prove_ge0(d, raw_neg(d, p), PROOF_STEPS) ? -1 : 0;
 }
 
-static bool le0_from(Domain *d, Poly a, Poly b, int64_t k)
-{
-    return prove_ge0(d, raw_plus(d, poly_sub(d, b, a), k), PROOF_STEPS);
-}
-
 bool domain_le(Domain *d, Poly a, Poly b)
 {
-    return le0_from(d, a, b, 0);
+    return prove_ge0(d, poly_sub(d, b, a), PROOF_STEPS);
 }
 
 bool domain_le_where(Domain *d, const Poly *holds, int n, Poly a, Poly b)
@@ -327,7 +322,7 @@ bool domain_le_where(Domain *d, const Poly *holds, int n, Poly a, Poly b)
 
 bool domain_lt(Domain *d, Poly a, Poly b)
 {
-    return le0_from(d, a, b, -1);
+    return prove_ge0(d, raw_plus(d, poly_sub(d, b, a), -1), PROOF_STEPS);
 }
 
 bool domain_eq(Domain *d, Poly a, Poly b)

@@ -4,21 +4,16 @@
 
 enum { SAME_FUEL = 64 };
 
-static int64_t width(const Lower *L, int axis)
-{
-    return L->k->cluster[axis];
-}
-
 /* The CTA of a rank, in a cluster that may be any. */
 static void set_rank(Lower *L, int rank)
 {
     Domain *d = L->d;
     struct Scalars *s = L->scalars;
     s->rank = poly_const(d, rank);
-    for (int i = 0; i < 3; rank /= (int)width(L, i), i++) {
-        Poly n = poly_const(d, width(L, i));
-        s->cluster[i] = poly_const(d, rank % width(L, i));
-        if (width(L, i) > 1) s->cta[i] = poly_add(d, poly_mul(d, poly_div(d, s->any_cta[i], n), n), s->cluster[i]);
+    for (int i = 0; i < 3; rank /= (int)L->k->cluster[i], i++) {
+        Poly n = poly_const(d, L->k->cluster[i]);
+        s->cluster[i] = poly_const(d, rank % L->k->cluster[i]);
+        if (L->k->cluster[i] > 1) s->cta[i] = poly_add(d, poly_mul(d, poly_div(d, s->any_cta[i], n), n), s->cluster[i]);
     }
 }
 
@@ -54,8 +49,8 @@ uint32_t cluster_set(const Lower *L, PCast cast, int rank)
         bool in = true;
         int64_t scale = 1;
         for (int i = 0; i < 3; i++) {
-            in = in && (cluster_along(cast, i) || r / scale % width(L, i) == rank / scale % width(L, i));
-            scale *= width(L, i);
+            in = in && (cluster_along(cast, i) || r / scale % L->k->cluster[i] == rank / scale % L->k->cluster[i]);
+            scale *= L->k->cluster[i];
         }
         if (in) set |= UINT32_C(1) << r;
     }
@@ -122,7 +117,7 @@ static int first_alike(const Lower *L, int rank, unsigned dims)
 {
     int first = 0, scale = 1;
     for (int i = 0; i < 3; i++) {
-        int n = (int)width(L, i);
+        int n = (int)L->k->cluster[i];
         if (dims >> i & 1) first += rank / scale % n * scale;
         scale *= n;
     }

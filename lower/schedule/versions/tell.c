@@ -33,11 +33,6 @@ static const Planned *any_write(const Versions *v, const PTile *t, bool first)
     return found;
 }
 
-static void declared(Versions *v, Diag *g, const PTile *t)
-{
-    diag_label(v->L->c->diags, g, t->span, "declared here");
-}
-
 /* Written in an iteration, read in another one; across: of that pipeline, or NULL. */
 static bool of_other_iteration(Versions *v, const PRegion *r, const PStmt *across)
 {
@@ -56,7 +51,7 @@ static bool of_other_iteration(Versions *v, const PRegion *r, const PStmt *acros
         diag_label(diags, g, across->pipe->deal_span, "which iteration comes last, and in which CTA, is open");
         diag_label(diags, g, write->st->move->dst.span, "written here, for an iteration only");
         diag_fix(diags, g, "read it in there, too, or write it behind that");
-        declared(v, g, r->tile);
+        diag_label(diags, g, r->tile->span, "declared here");
         return true;
     } else if (r->tile->pipe && t->lost == NULL && write->st->span.lo > r->span.lo) {
         g = lower_error(L, E0609, r->span, "`%s` has no value of this iteration here", name);
@@ -65,7 +60,7 @@ static bool of_other_iteration(Versions *v, const PRegion *r, const PStmt *acros
         return false;
     }
     diag_label(diags, g, write->st->move->dst.span, "written here, for this iteration only");
-    declared(v, g, r->tile);
+    diag_label(diags, g, r->tile->span, "declared here");
     return true;
 }
 
@@ -140,5 +135,5 @@ void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool
     } else {
         diag_fix(diags, g, "move something into it before, or `fill %s = 0;`", name);
     }
-    declared(v, g, r->tile);
+    diag_label(diags, g, r->tile->span, "declared here");
 }
