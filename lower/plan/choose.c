@@ -6,11 +6,6 @@ typedef struct Saved { /* a plan that is refused leaves nothing behind */
     uint32_t maps, params, checks;
 } Saved;
 
-static Saved save(const Lower *L)
-{
-    return (Saved){L->ir->mf.maps.n, L->ir->mf.params.n, L->ir->mf.checks.n};
-}
-
 static void restore(Lower *L, Saved s)
 {
     L->ir->mf.maps.n = L->maps->descs.n = L->maps->map_tensors.n = s.maps;
@@ -143,7 +138,7 @@ static bool by_threads(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
 /* `via` pins the way; otherwise the first that fits in the order tensor, bulk, threads. */
 bool choose_copy(Lower *L, MoveInfo *mi, bool threads, Copies *out)
 {
-    Saved before = save(L);
+    const Saved before = {L->ir->mf.maps.n, L->ir->mf.params.n, L->ir->mf.checks.n};
     Refusal no_tensor = {0}, no_bulk, no_threads = {0};
     PVia via = mi->mv->via;
     *out = (Copies){0};

@@ -166,12 +166,6 @@ static bool halo_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 
 /* ---- the plan ---- */
 
-/* Measured: images and slices that are not there read as the fill. */
-static bool may_be_away(const MoveInfo *mi, int d)
-{
-    return mi->load && !is_wide(mi->mv) && d < first_corner(mi->mv->map);
-}
-
 static bool anywhere(Lower *L, const MoveInfo *mi, int d, TensorPlan *out, Refusal *why)
 {
     Poly start = mi->start[d], extent = scalar_poly(L, mi->tensor->extent[d]);
@@ -206,8 +200,9 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     for (int i = 0; i < 2; i++)
         if (!halo_inside(L, mi, i, why)) return false;
     if (is_wide(mv) && !bytes_told(L, mi, why)) return false;
+    int away = mi->load && !is_wide(mv) ? first_corner(mv->map) : 0; /* measured: images and slices that are not there read as the fill */
     for (int d = 0; d < inner; d++)
-        if (may_be_away(mi, d) ? !anywhere(L, mi, d, out, why) : !base_inside(L, mi, d, why)) return false;
+        if (d < away ? !anywhere(L, mi, d, out, why) : !base_inside(L, mi, d, why)) return false;
     out->npieces = 1;
     out->pieces = arena_array(L->a, Piece, 1);
     int64_t halo;

@@ -47,12 +47,6 @@ static void share(Lower *L, Ring *r, Ring *h)
     h->room = (h->room + align - 1) / align * align;
 }
 
-/* Of the kernel's body. */
-static const PStmt *statement_of(const Planned *p)
-{
-    return p->naround && p->around[0].block == 0 ? p->around[0].branch : p->chain[1].loop;
-}
-
 /* Loop by loop, in the program's order: each ring goes to the first one that is near to it in size, of those of loops before. */
 void rings_share(Lower *L)
 {
@@ -67,7 +61,8 @@ void rings_share(Lower *L)
         Ring *r = p->dst;
         if (r == NULL || seen[r->tile->index] || !may_share(r)) continue;
         seen[r->tile->index] = true;
-        const PStmt *loop = statement_of(r->moves.v[0]);
+        const Planned *in = r->moves.v[0];
+        const PStmt *loop = in->naround && in->around[0].block == 0 ? in->around[0].branch : in->chain[1].loop; /* of the kernel's body */
         Home *best = NULL;
         for (uint32_t k = 0; k < homes.n && !best; k++) {
             Home *h = &homes.v[k];
