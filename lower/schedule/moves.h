@@ -95,6 +95,7 @@ Opnd planned_bytes(Lower *L, const Planned *p); /* planned_brings() as the run k
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
 Opnd remote_values(Lower *L, const Planned *p, CopyValues *v); /* where a load goes; a pred: does this CTA bring anything? */
 bool remote_returns(const Lower *L, const Planned *load); /* each CTA that loads gets it, too, and sees by that when it has been read */
+bool remote_always(Lower *L, const Planned *p, uint32_t depth); /* the loops within that depth have a turn, whatever the launch */
 bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */
 int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */
 Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */

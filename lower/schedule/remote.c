@@ -97,23 +97,35 @@ static bool counts_alone(Lower *L, const Planned *p)
 
 enum { PEER_TURNS = 64 }; /* of all loops around whose trips are numbers */
 
-static PeerTurns peer_turns(Lower *L, const Planned *p)
+/* Of the loops within that depth. *open: one of the others may have no turn. */
+static PeerTurns peer_turns(Lower *L, const Planned *p, uint32_t depth, bool *open)
 {
     PeerTurns t = {0};
     int64_t all = 1;
-    for (uint32_t i = 1; i <= p->depth; i++) {
+    for (uint32_t i = depth + 1; i <= p->depth; i++) {
         const Pipe *pipe = p->chain[i].pipe;
         int indices = pipe == NULL ? p->chain[i].loop->kind == P_FOR : pipe->across ? 0 : pipe->st->pipe->n;
         for (int k = 0; k < indices; k++) {
             const PStmt *st = pipe ? &pipe->index[k] : p->chain[i].loop;
             int64_t lo, hi;
-            if (!poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
-            if (t.n == 8 || (all *= hi - lo) > PEER_TURNS) return (PeerTurns){0};
+            bool known = poly_is_const(scalar_poly(L, st->lo), &lo) && poly_is_const(scalar_poly(L, st->value), &hi) && lo < hi;
+            *open |= !known;
+            if (!known || all > PEER_TURNS) continue;
+            all = t.n == 8 || hi - lo > PEER_TURNS ? PEER_TURNS + 1 : all * (hi - lo);
+            if (all > PEER_TURNS) continue;
             t.turns[t.n] = hi - lo;
             t.index[t.n++] = L->scalars->loops[st->id].atoms.index;
         }
     }
+    if (all > PEER_TURNS) t.n = 0;
     return t;
+}
+
+bool remote_always(Lower *L, const Planned *p, uint32_t depth)
+{
+    bool open = false;
+    peer_turns(L, p, depth, &open);
+    return !open;
 }
 
 static bool next_turn(PeerTurns *t)
@@ -129,8 +141,8 @@ static bool next_turn(PeerTurns *t)
 static bool find_peers(Lower *L, const Planned *p, Peers *peers)
 {
     const PRegion *dst = &p->st->move->dst;
-    PeerTurns t = peer_turns(L, p);
-    bool begun = false;
+    bool begun = false, open = false;
+    PeerTurns t = peer_turns(L, p, 0, &open);
     do {
         int target[RANKS_MAX];
         uint8_t from[RANKS_MAX] = {0};

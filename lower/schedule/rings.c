@@ -188,10 +188,21 @@ int64_t rings_smem(Lower *L)
     return n;
 }
 
+/* A source tile that is sent on comes free when its receiver has used what came: that shows a target's turn later. */
+static uint32_t least_slots(const Ring *r)
+{
+    uint32_t least = 1;
+    for (uint32_t i = 0; i < r->moves.n && r->looped; i++) {
+        const Planned *p = r->moves.v[i];
+        if (p->agent == AG_SEND && p->src == r && p->dst->slots >= least) least = p->dst->slots + 1;
+    }
+    return least;
+}
+
 /* Depth is the compiler's choice, unless the source says it. */
 static bool may_shrink(const Ring *r)
 {
-    return r->turn && r->slots > 1 && !sent_on(r) && !(r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK);
+    return r->turn && r->slots > least_slots(r) && !(r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK);
 }
 
 /* The ring with most bytes gives a slot. */
@@ -222,14 +233,12 @@ static bool never_fits(Lower *L)
     return true;
 }
 
-/* A source tile that is sent on comes free when its receiver has used what came: that shows a target's turn later. */
 static void size_peers(Lower *L)
 {
-    FOR_MOVES(L->sched, p) {
-        if (p->agent != AG_SEND || !p->src) continue;
-        Ring *from = p->src, *to = p->dst;
-        if (from->lag < to->slots) from->lag = to->slots;
-        if (from->looped && from->slots <= from->lag) from->slots = from->lag + 1;
+    FOR_RINGS(L->sched, r) {
+        uint32_t least = least_slots(r);
+        if (r->lag + 1 < least) r->lag = least - 1;
+        if (least > 1 && r->slots <= r->lag) r->slots = r->lag + 1;
     }
 }
 

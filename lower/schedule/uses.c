@@ -175,7 +175,10 @@ void rings_keep_load(Lower *L, const Planned *load, const Planned *store)
 static void check_sent(Lower *L, const Planned *send)
 {
     const Ring *r = send->src;
-    if (send->agent != AG_SEND || r == NULL || !r->thread_writes) return;
+    if (send->agent != AG_SEND || r == NULL) return;
+    if (r->looped && !remote_always(L, send, r->depth)) /* a turn of the target shows that the source has been read */
+        keep(send->dst, send, "what is sent to it is of outside of a loop that may have no turn", "load what is sent in the loop, too");
+    if (!r->thread_writes) return;
     for (uint32_t i = 0; i < r->moves.n; i++) {
         const Planned *p = r->moves.v[i];
         if (p->agent != AG_WORK || p->dst != send->src) continue;

@@ -44,6 +44,18 @@ for n in 1 5 $(many 60 20); do
     case_ $k/array_in_loop.tile:swizzled y="$work/b.npy:$work/c.npy" && block three c 0,0,0,0 "$n,7,1,20" 0,0,0,0 && block b c 0,0,1,0 "$n,7,2,20" 0,0,1,0
 done
 
+# ---- sent on in a loop that may have no turn ----
+for n in 1 16 45 $(many 700 70); do
+    make f4 1,2,"$n",64 a
+    for turns in 0 1 3; do
+        case_ $k/sent_in_loop.tile:sent_in_loop x="$work/a.npy" y="f32[$turns,2,$n,64]:$work/b.npy" z="f32[1,2,$n,64]:$work/c.npy" && same a c &&
+            for turn in $(seq 0 $((turns - 1))); do
+                block a b 0,1,0,0 "1,1,$n,64" "$turn,0,0,0" && block a b 0,0,0,0 "1,1,$n,64" "$turn,1,0,0"
+            done
+    done
+    case_ $k/sent_in_loop.tile:surely x="$work/a.npy" y="f32[3,2,$n,64]:$work/b.npy" && block a b 0,1,0,0 "1,1,$n,64" 2,0,0,0 && block a b 0,0,0,0 "1,1,$n,64" 0,1,0,0
+done
+
 # ---- loaded, and overwritten in any order ----
 for n in 4 2052 4096 4100 $(many 40000 12288); do
     make f4 "$n" a

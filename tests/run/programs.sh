@@ -506,6 +506,10 @@ for n in 4 256 1028 5000; do
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
         block a b 0,0 1,$n 1,0 && block a b 1,0 1,$n 0,0
 done
+for n in 100 $(many 40000 1100); do
+    make f4 "4,$n,64" a
+    case_ $h/cluster/sent_fits.tile x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && block a b 0,0,0 "1,$n,64" 1,0,0 && block a b 3,0,0 "1,$n,64" 2,0,0
+done
 for n in 0 4 256 300 $(many 5000 1500); do
     make u4 "2,$n" a
     case_ $h/cluster/by_rank.tile:swap x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && rows a b 1,0
