@@ -164,8 +164,10 @@ static void statements(Lower *L, const PBlock *b, const BodyPart *part);
 static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool other)
 {
     Sched *s = L->sched;
-    Opnd open = s->open, sync = L->sync->guard, holds = other ? emit_not(L, cond) : cond;
     bool followed = L->derived ? cluster_decides(L, st->value) : sync_follows(L, st->value);
+    int now = L->derived && followed ? cond_now(L, st->value) : -1;
+    if (now >= 0) cond = opnd_imm(now); /* who is left out, and what bytes are announced, goes by what is known */
+    Opnd open = s->open, sync = L->sync->guard, holds = other ? emit_not(L, cond) : cond;
     if (L->derived) L->sync->block = s->depth;
     around_enter(L, st, other, followed);
     if (!L->derived && followed) L->sync->guard = emit_logic(L, IR_AND, sync, holds);

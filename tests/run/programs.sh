@@ -506,6 +506,15 @@ for n in 4 256 1028 5000; do
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
         block a b 0,0 1,$n 1,0 && block a b 1,0 1,$n 0,0
 done
+for n in 1 2 $(many 300 20); do
+    make f4 "$n,2,8,64" a
+    case_ $h/cluster/known.tile:known x="$work/a.npy" y="f32[$n,2,8,64]:$work/b.npy" n="$n" && affine a b 0 0,1,0,0 1,-1,1,1
+    constant f4 "$n,1,8,64" 1077936128 three
+    for turns in 0 1 3; do
+        case_ $h/cluster/known.tile:alone x="$work/a.npy" y="f32[$n,2,8,64]:$work/b.npy" n="$turns" && block a b 0,1,0,0 "$n,1,8,64" 0,1,0,0 &&
+            if [ $turns = 0 ]; then same a b; else block three b 0,0,0,0 "$n,1,8,64" 0,0,0,0; fi
+    done
+done
 for n in 100 $(many 40000 1100); do
     make f4 "4,$n,64" a
     case_ $h/cluster/sent_fits.tile x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && block a b 0,0,0 "1,$n,64" 1,0,0 && block a b 3,0,0 "1,$n,64" 2,0,0

@@ -158,7 +158,7 @@ static void left_over(Check *c, Generation old, uint32_t a, uint32_t t, bool wai
 }
 
 /* Of its own slot a CTA must know enough, where it is its own agents that release it; else who touches it finds that it does not. True:
- * where its threads have come together they do, since they have done themselves what is left. */
+ * it knows, or where its threads have come together they do, since they have done themselves what is left. */
 static bool knows_later(Check *c, uint32_t ring, Generation old, uint32_t a, uint32_t t, bool here)
 {
     const TreeRing *r = old.r;
@@ -166,7 +166,7 @@ static bool knows_later(Check *c, uint32_t ring, Generation old, uint32_t a, uin
     Set one = left_of(c, old, t, THE_ONE), all = left_of(c, old, t, ALL_THREADS);
     uint64_t others = 0;
     uint32_t at = UINT32_MAX;
-    if (lacks(old, one, slot)) return false;
+    if (lacks(old, one, slot)) return true;
     for (uint32_t w = 0; w < r->words; w++) others |= one[w] & all[w] & slot[w] & ~own[w];
     if (others == 0) return true;
     for (uint32_t w = 0; w < r->words && here; w++) {
