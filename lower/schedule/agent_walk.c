@@ -119,7 +119,7 @@ static bool in_step(Lower *L, const PStmt *st)
         const Planned *p = s->moves.v[i];
         for (uint32_t k = 0; k < s->moves.n && !shared; k++) {
             const Planned *q = s->moves.v[k];
-            if (q->st->move->dst.peer) shared = (p->dst && (p->dst == q->src || p->dst == q->dst)) || (p->src && p->src == q->dst);
+            if (q->st->move->dst.peer || q->st->move->cast == CAST_MASK) shared = (p->dst && (p->dst == q->src || p->dst == q->dst)) || (p->src && p->src == q->dst);
         }
     }
     return shared;

@@ -506,6 +506,10 @@ for n in 4 256 1028 5000; do
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
         block a b 0,0 1,$n 1,0 && block a b 1,0 1,$n 0,0
 done
+for n in 0 3 8 $(many 4000 90); do
+    make f4 "1,$n,32" a
+    case_ $h/cluster/mask_in_step.tile x="$work/a.npy" y="f32[4,$n,32]:$work/b.npy" && rows a b 0,0,0,0
+done
 for n in 1 2 $(many 300 20); do
     make f4 "$n,2,8,64" a
     case_ $h/cluster/known.tile:known x="$work/a.npy" y="f32[$n,2,8,64]:$work/b.npy" n="$n" && affine a b 0 0,1,0,0 1,-1,1,1
