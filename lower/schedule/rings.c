@@ -161,6 +161,12 @@ static bool at_home(const Ring *r)
     return r->turn && r->home == r;
 }
 
+/* A tile that no move uses has its place, too. */
+static bool takes_room(const Ring *r)
+{
+    return at_home(r) || (r->tile && !r->turn && !r->tile->tensor);
+}
+
 /* What barriers and ids (add_ids) take at most beside the tiles. */
 static int64_t smem_beside(Lower *L)
 {
@@ -184,7 +190,7 @@ int64_t rings_smem(Lower *L)
 {
     int64_t n = smem_beside(L);
     FOR_RINGS(L->sched, r)
-        if (at_home(r)) n += r->room * r->slots;
+        if (takes_room(r)) n += r->room * r->slots;
     return n;
 }
 
@@ -226,7 +232,7 @@ static bool never_fits(Lower *L)
 {
     int64_t n = 0;
     FOR_RINGS(L->sched, r)
-        if (at_home(r)) n += r->room;
+        if (takes_room(r)) n += r->room;
     if (n <= L->c->target->smem_per_cta) return false;
     FOR_RINGS(L->sched, r)
         if (may_shrink(r)) r->slots = 1;
