@@ -217,7 +217,7 @@ static const char *role_text(const Verifier *v, const Count *c)
     return role ? role : "the kernel";
 }
 
-/* Loops that are compared turn in the launch at hand as in this run. */
+/* Loops that are compared, and those that use barriers, turn in the launch at hand as in this run. */
 static bool exact(const struct Launches *l)
 {
     for (uint32_t i = 0; i < l->roles->now.n; i++) {
@@ -226,6 +226,11 @@ static bool exact(const struct Launches *l)
         Lx a = l->roles->counts.v[c->a].lx, b = l->roles->counts.v[c->b].lx;
         bool known = l->status.v[a - 1] == LX_OK && l->status.v[b - 1] == LX_OK;
         if (!known || l->value.v[a - 1] != l->roles->had.v[i].a || l->value.v[b - 1] != l->roles->had.v[i].b) return false;
+    }
+    for (uint32_t i = 0; i < l->roles->marks.n; i++) { /* those inside of others may be compared with none */
+        const Mark *m = &l->roles->marks.v[i];
+        Lx turns = l->roles->loops[m->op].turns;
+        if (m->uses && turns && (l->status.v[turns - 1] != LX_OK || l->value.v[turns - 1] != m->number)) return false;
     }
     return true;
 }
