@@ -46,7 +46,7 @@ static void too_much(Lower *L, uint64_t total)
     uint32_t told = 0;
     for (uint32_t i = 0; i < k->bufs.n && told < TOLD_MAX; i++) {
         const IrBuf *b = &k->bufs.v[i];
-        if (b->lanes || b->maps) continue;
+        if (b->lanes || b->maps || b->slots == 0) continue; /* 0: it lies in another one */
         told++;
         if (b->slots == 1) diag_note(L->c->diags, g, b->span, "%s: %u bytes", b->name, b->pitch);
         else
