@@ -191,6 +191,35 @@ for no in E201 e0201 0201 E0201,E0201 E02010 ''; do has ": \`$no\` is no code: /
 hasnt 'k.tile:2:'
 [ "$(grep -c 'is no code' out)" = 6 ] || fail "not each is said once: $(cat out)"
 
+# A comment that is meant as such a line and is none is said; prose is prose.
+mkdir meant
+cat >meant/k.tile <<'END'
+// Run: k x=f32[64]~1 y=f32[64]
+//run : k x=in.npy y=f32[64]
+// runs k x=f32[64]~1
+// Options: -arch=sm_90a
+// option: --variants=off
+// Run: for M=4 it takes a second.
+// Options:- are none here, nor is x=f32[64]
+// run the kernel twice, N=3
+// Expected is E0201, and the rank: x=f32[64]
+// // Run: k x=f32[64]~1
+kernel k() {
+    fill zz = 1; // expected E0201
+    fill zy = 1; // Expect: e0201
+    fill zx = 1; // expect:E0201
+}
+END
+code 1 meant
+has 'meant/k.tile: comments (failed)$'
+for line in 1 2 3 4 5 12 13 14; do has "^    k.tile:$line: nothing is done with"; done
+has 'k.tile:1: nothing is done with `// Run: k x=f32\[64\]~1 y=f32\[64\]`: `// run:` is meant$'
+has 'k.tile:5: .*: `// options:` is meant$'
+has 'k.tile:12: .*: `// expect` is meant$'
+[ "$(grep -c 'nothing is done with' out)" = 8 ] || fail "prose is said: $(cat out)"
+sed -i 's|// Run: k x.*|//|; /runs\|run :\|Options: -\|option:/d; /fill/s|// [eE]xpect.*|// expect E0201|' meant/k.tile
+code 0 meant
+
 # -I FOLDER is meant from where it is typed, of a file's own options from the file's.
 mkdir -p imports/here imports/tests/own
 echo 'const n = 64;' >imports/here/sizes.tile

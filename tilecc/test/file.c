@@ -74,7 +74,7 @@ static const char *comment_in(const char *line, const char *word)
     p += strspn(p, "/");
     p += strspn(p, " \t");
     size_t n = strlen(word);
-    bool is = p < end && strncmp(p, word, n) == 0 && (word[n - 1] == ':' || isspace((unsigned char)p[n]));
+    bool is = p < end && strncmp(p, word, n) == 0 && (!n || word[n - 1] == ':' || isspace((unsigned char)p[n]));
     return is ? p + n : NULL;
 }
 
@@ -90,6 +90,43 @@ static bool says(const char *text, const char *word)
     return *p != 0;
 }
 
+/* Behind the codes of a line stands what one likes, but for what is meant as a code. */
+static bool meant_as_code(const char *word)
+{
+    return word[0] && strchr("EeWwPp", word[0]) && isdigit((unsigned char)word[1]);
+}
+
+/* The directive that the line's comment is meant as; NULL: it is one, or none. Prose may begin with such a word, but not go on so. */
+static const char *meant_as(const char *line)
+{
+    static const char *const words[] = {"run", "options", "expect"}, *const directives[] = {"run:", "options:", "expect"};
+    const char *p = comment_in(line, "");
+    char first[16] = "";
+    for (size_t n = 0; p && isalpha((unsigned char)*p) && n + 1 < sizeof first; p++) first[n++] = (char)tolower((unsigned char)*p);
+    const char *near = first[0] ? nearest_word(first, words, 3) : NULL;
+    if (!near) return NULL;
+    int k = 0;
+    while (words[k] != near) k++;
+    if (comment_in(line, directives[k])) return NULL;
+    p += strspn(p, " \t");
+    p += *p == ':';
+    Words w = split(p, line_end(p));
+    bool is = k == 1 && w.n && w.v[0][0] == '-' && isalpha((unsigned char)w.v[0][1 + (w.v[0][1] == '-')]);
+    is |= k == 2 && w.n && meant_as_code(w.v[0]);
+    for (int i = 0; i < w.n && k == 0; i++) { /* x=f32[64], x=in.npy */
+        const char *value = strchr(w.v[i], '=');
+        is |= value && value > w.v[i] && (strchr(value, '[') || strstr(value, ".npy"));
+    }
+    return is ? directives[k] : NULL;
+}
+
+static bool misspells(const char *text)
+{
+    const char *p = text;
+    while (*p && !meant_as(p)) p = next_line(p);
+    return *p != 0;
+}
+
 static bool beside(const char *path, const char *ending)
 {
     char *name = printed("%.*s.%s", (int)(strlen(path) - strlen(".tile")), path, ending);
@@ -101,7 +138,7 @@ static bool beside(const char *path, const char *ending)
 
 bool test_wanted(const char *path, const char *text)
 {
-    return beside(path, "ptx") || beside(path, "ir") || beside(path, "err") || says(text, "run:") || says(text, "expect");
+    return beside(path, "ptx") || beside(path, "ir") || beside(path, "err") || says(text, "run:") || says(text, "expect") || misspells(text);
 }
 
 /* Of lines that are nothing else, wherever they stand: a licence may come first. */
@@ -255,12 +292,6 @@ enum { EXPECTED_MAX = 512 };
 static bool is_code(const char *word)
 {
     return strlen(word) == 5 && strchr("EWP", word[0]) && strspn(word + 1, "0123456789") == 4;
-}
-
-/* Behind the codes of a line stands what one likes, but for what is meant as a code. */
-static bool meant_as_code(const char *word)
-{
-    return word[0] && strchr("EeWwPp", word[0]) && isdigit((unsigned char)word[1]);
 }
 
 static void no_code(TestFile *t, unsigned line, const char *word)
@@ -523,6 +554,16 @@ static void put_result(TestFile *t, const char *name, double seconds)
         put_result(t, name, now() - from_);                                                                            \
     } while (0)
 
+/* What would be left out without a word. */
+static void say_misspelt(TestFile *t)
+{
+    unsigned line = 1;
+    for (const char *p = t->text; *p; p = next_line(p), line++) {
+        const char *directive = meant_as(p), *said = directive ? comment_in(p, "") : NULL;
+        if (said) fprintf(t->why, "%s:%u: nothing is done with `// %.*s`: `// %s` is meant\n", t->name, line, (int)strcspn(said, "\r\n"), said, directive);
+    }
+}
+
 static void test_runs(TestFile *t)
 {
     unsigned line = 1, n = 0;
@@ -543,6 +584,7 @@ void test_file(TestFile *t)
         test_runs(t);
         return;
     }
+    if (misspells(t->text)) CHECK("comments", say_misspelt(t));
     if (beside(t->name, "ptx")) CHECK("ptx", check_made(t, "ptx"));
     if (beside(t->name, "ir")) CHECK("ir", check_made(t, "ir"));
     if (beside(t->name, "err")) CHECK("err", check_said(t));
