@@ -256,6 +256,21 @@ static bool trust_attr(Env *e, const Attr *a)
     return ok;
 }
 
+/* "B is 48, T is 16": the constants that x names, each once. */
+static const char *values_of(Env *e, const Expr *x, const char *known)
+{
+    if (x->kind == EX_UNARY || x->kind == EX_BINARY) known = values_of(e, x->lhs, known);
+    if (x->kind == EX_BINARY) return values_of(e, x->rhs, known);
+    for (const Expr *a = x->kind == EX_CALL ? x->args.first : NULL; a; a = a->next) known = values_of(e, a, known);
+    e->c->diags->excluded++; /* a side that nothing depends on may be wrong */
+    const Sx *v = x->kind == EX_NAME ? scalar(e, x) : NULL;
+    e->c->diags->excluded--;
+    int64_t k;
+    if (!v || !sx_is_const(v, &k)) return known;
+    const char *one = arena_printf(e->c->scratch, "`%s` is %lld", name_of(e, x->id.name), (long long)k);
+    return strstr(known, one) ? known : arena_printf(e->c->scratch, "%s%s%s", known, *known ? ", " : "", one);
+}
+
 static bool where_attr(Env *e, const Attr *a)
 {
     bool ok = true;
@@ -265,7 +280,8 @@ static bool where_attr(Env *e, const Attr *a)
         if (!c) {
             ok = false;
         } else if (sx_decided(c, &value) && !value) {
-            diag_at(e->c->diags, E0318, x->span, "this fact is about constants, and it is false");
+            const char *values = values_of(e, x, "");
+            diag_at(e->c->diags, E0318, x->span, "this fact is about constants, and it is false%s%s", *values ? ": " : "", values);
             ok = false;
         } else if (!c->launch) {
             diag_at(e->c->diags, E0319, x->span, "a `where` fact is checked at launch, so it must be known then");

@@ -171,7 +171,9 @@ static bool fraction(Env *e, const PolicyOpt *o, PPolicy *p)
         p->fraction = f;
         return true;
     }
-    diag_at(e->c->diags, E0318, o->expr->span, "a fraction is a plain number above 0 and at most 1");
+    bool number = o->expr->kind == EX_INT || o->expr->kind == EX_FLOAT;
+    if (!number) diag_at(e->c->diags, E0318, o->expr->span, "a fraction is written as a plain number above 0 and at most 1; this is an expression");
+    else diag_at(e->c->diags, E0318, o->expr->span, "the fraction is %g; it must be above 0 and at most 1", o->expr->kind == EX_INT ? (double)o->expr->i : o->expr->f);
     return false;
 }
 
