@@ -79,6 +79,11 @@ def test_tune_file():
             assert np.array_equal(x, y)
 
 
+class Masked:
+    def __init__(self, x):
+        self.x, self.__array_interface__ = x, {**x.__array_interface__, "mask": x > 0}
+
+
 def test_errors():
     k, x = of("f32"), np.zeros((16, 32), "f4")
     for words, f in {
@@ -92,6 +97,9 @@ def test_errors():
         "'src' has 0 dimensions": lambda: k.copy(np.array(1, "f4"), x),
         "what it writes is made by its own name, dst=": lambda: k.copy(x, out=np.empty),
         "at least one argument is an array": lambda: k.copy(1, 2),
+        "argument 'src': it is a masked array": lambda: k.copy(np.ma.array(x, mask=x > 0), x),
+        "argument 'dst': it is a masked array": lambda: k.copy(x, np.ma.array(x + 1, mask=x == 0)),
+        "argument 'src': some of its elements are masked": lambda: k.copy(Masked(x), x),
     }.items():
         all_tests.raises(TypeError, words, f)
 

@@ -64,6 +64,8 @@ def test_errors():
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop.plan()),
         (KeyError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE)["cop"]),
+        (TypeError, "argument 'text' is the source as a str, not bytes", lambda: tilecc.loads(SOURCE.encode())),
+        (TypeError, "argument 'simulator' is a str, not 5", lambda: tilecc.loads(SOURCE, simulator=5)),
         (TypeError, "argument 'dst', as it was made: a NoneType is no array", lambda: tilecc.loads(SOURCE).copy(x, dst=lambda shape, dtype: None)),
     ):
         all_tests.raises(kind, words, f)

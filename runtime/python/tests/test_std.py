@@ -366,6 +366,11 @@ def test_errors():
         (TypeError, "dtype=<class 'numpy.complex64'>", lambda: std.convert(x, np.complex64)),
         (TypeError, "x=float32[20, 63], dtype=dtype('bool')", lambda: std.convert(x, np.dtype(bool))),
         (ValueError, "required argument is not a float", lambda: std.fill(x, "1")),
+        (TypeError, "argument 'x': it is a masked array", lambda: std.copy(np.ma.array(x, mask=x > 0))),
+        (TypeError, "argument 'out': it is a masked array", lambda: std.copy(x, out=np.ma.array(x))),
+        (TypeError, "argument 'idx': it is a masked array", lambda: std.gather(x, np.ma.array([0, 1], mask=[0, 1], dtype=np.int32))),
+        (TypeError, "argument 'xs': it is a masked array", lambda: std.concat([x, np.ma.array(x)])),
+        (TypeError, "): roll() missing", lambda: std.roll(np.ma.array(x))),
         (TypeError, "convert does that", lambda: std.copy(x, out=np.empty((20, 63), np.int32))),
     ):
         all_tests.raises(kind, words, f)

@@ -618,6 +618,8 @@ class Module:
     """A .tile source with its compile-time parameters; kernels are attributes, and items by their names. It is compiled for a device at the first call there."""
 
     def __init__(self, path, text, defines, simulator):
+        if not isinstance(simulator, str):
+            raise TypeError(f"argument 'simulator' is a str, not {simulator!r}")
         for name, value in defines.items():
             if "\0" in f"{name}={value}":
                 raise ValueError(f"{name}={value!r}: a character of value 0")
@@ -726,7 +728,9 @@ def load(path, *, simulator="sim", **defines):
 
 def loads(text, *, name="<source>", simulator="sim", **defines):
     """The same of a source in memory; name: for messages, and where imports are looked for."""
-    return Module(name, text.encode(), defines, simulator)
+    if not isinstance(text, str):
+        raise TypeError(f"loads: argument 'text' is the source as a str, not {type(text).__name__}")
+    return Module(os.fsdecode(name), text.encode(), defines, simulator)
 
 
 def __getattr__(name):

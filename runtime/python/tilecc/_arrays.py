@@ -89,6 +89,8 @@ def _from_interface(x, interface, device, readonly=False):
         raise TypeError(f"elements of type {text} have no type in .tile")
     if text[0] == ">":
         raise TypeError("its bytes are in big-endian order")
+    if interface.get("mask") is not None:
+        raise TypeError("some of its elements are masked, and what is masked would be moved, too")
     dtype = ("u" if raw else _KINDS[text[1]]) + str(8 * size)
     name = getattr(getattr(x, "dtype", None), "name", "")  # ml_dtypes
     dtype = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}.get(name, dtype)
@@ -146,6 +148,15 @@ def _is_number(x):
     return numpy is not None and isinstance(x, numpy.generic)
 
 
+MASKED = "it is a masked array, and what is masked would be moved, too: pass x.filled(..), or x.data, which hides nothing"
+
+
+def is_masked(x):
+    """Does x hide elements, which whoever works on its memory sees all the same."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(x, masked.MaskedArray)
+
+
 def array(x):
     """Array of x; TypeError with a clause that goes behind its name."""
     torch = sys.modules.get("torch")
@@ -159,6 +170,8 @@ def array(x):
         raise TypeError(f"a {type(x).__name__} of NumPy is a number, no array")
     interface = getattr(x, "__array_interface__", None)
     if interface is not None:
+        if is_masked(x):
+            raise TypeError(MASKED)
         return _from_interface(x, interface, (CPU, 0))
     if hasattr(x, "__dlpack__"):
         return _from_dlpack(x)

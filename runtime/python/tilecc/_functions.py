@@ -6,7 +6,7 @@ import operator
 import sys
 
 from . import Error, _row_major
-from ._arrays import array, is_array
+from ._arrays import MASKED, array, is_array, is_masked
 from ._remember import remembered, state
 from ._torch import constant, define, find, operators
 
@@ -59,11 +59,13 @@ def _shown(x):
 
 
 def _no_array(e, given):
-    """A TypeError where e says that an argument, or one of a list, has not what all arrays have; else None."""
+    """A TypeError that names the argument, or one of a list, that has not what all arrays have, as e says, or is masked; else None."""
     for n, x in given.items():
         for y in (x, *x) if isinstance(x, (list, tuple)) else (x,):
             if isinstance(e, AttributeError) and getattr(e, "obj", e) is y and not is_array(y):
                 return TypeError(f"argument '{n}': a {type(y).__name__} is no array of PyTorch, NumPy or CuPy")
+            if str(e).endswith(MASKED) and is_masked(y):
+                return TypeError(f"argument '{n}': {MASKED}")
     return None
 
 

@@ -4,7 +4,7 @@ import operator
 import sys
 
 from .. import _row_major, load
-from .._arrays import array, package
+from .._arrays import MASKED, array, is_masked, package
 from .._remember import made
 
 _kernels = {}
@@ -30,6 +30,8 @@ def launch(k, *arguments):
 
 
 def package_of(x):
+    if is_masked(x):
+        raise TypeError(MASKED)
     name = package(x)
     if name == "jax":
         raise TypeError("an array of JAX, which has no views: tilecc.load has the kernels of the library, too")
