@@ -497,7 +497,7 @@ class Kernel:
     def __call__(self, /, *arguments, stream=None, **keywords):
         torch, kind = sys.modules.get("torch"), None
         if torch is not None:
-            if torch.compiler.is_dynamo_compiling():
+            if _torch.compiling():
                 return self._traced(torch, arguments, keywords, stream)
             again = self._module._ready.again
             y = NotImplemented if again is None else again(self.name, arguments, keywords, stream)
@@ -636,8 +636,8 @@ class Module:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        kernel, torch = Kernel(self, name), sys.modules.get("torch")
-        if torch is None or not torch.compiler.is_dynamo_compiling():
+        kernel = Kernel(self, name)
+        if not _torch.compiling():
             setattr(self, name, kernel)
         return kernel
 

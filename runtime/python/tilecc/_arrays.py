@@ -2,6 +2,7 @@
 others by DLPack. Nothing is copied."""
 
 import ctypes
+import operator
 import sys
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 
@@ -146,6 +147,14 @@ def _is_number(x):
     """A number of NumPy, whose array interface is of a copy that is gone by then."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(x, numpy.generic)
+
+
+def is_integer(x):
+    """Is x a whole number, of Python, NumPy or PyTorch, or one of its symbols, which is not asked for its value."""
+    try:
+        return hasattr(type(x), "__index__") and (not hasattr(x, "shape") or operator.index(x) is not None)
+    except TypeError:
+        return False
 
 
 MASKED = "it is a masked array, and what is masked would be moved, too: pass x.filled(..), or x.data, which hides nothing"

@@ -2,22 +2,12 @@
 
 import functools
 import inspect
-import operator
 import sys
 
 from . import Error, _row_major
-from ._arrays import MASKED, array, is_array, is_masked
+from ._arrays import MASKED, array, is_array, is_integer, is_masked
 from ._remember import remembered, state
-from ._torch import constant, define, find, operators
-
-
-def _asked():
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_dynamo_compiling()
-
-
-# Whether torch.compile looks at a call rather than Python making it; of torch itself where it was imported first, for calls of a few microseconds.
-compiling = sys.modules["torch"].compiler.is_dynamo_compiling if "torch" in sys.modules else _asked
+from ._torch import compiling, constant, define, find, operators
 
 
 def public(f):
@@ -74,24 +64,16 @@ _PER_DIMENSION = ("border", "dilation", "padding", "size", "stride", "tile")
 _SEQUENCES = ("dims", "shape", "sizes")
 
 
-def _is_integer(x):
-    try:
-        operator.index(x)
-    except TypeError:
-        return False
-    return True
-
-
 def _are_integers(x):
-    return hasattr(x, "__len__") and not isinstance(x, (str, bytes)) and getattr(x, "shape", True) != () and all(map(_is_integer, x))
+    return hasattr(x, "__len__") and not isinstance(x, (str, bytes)) and getattr(x, "shape", True) != () and all(map(is_integer, x))
 
 
 def _no_numbers(e, given):
     """A TypeError where an argument that says how many, or which, is no integer, or no sequence of them; else None. What was tried with it says less."""
     for n, x in {} if isinstance(e, Error) else given.items():
-        if n in _INTEGERS and not _is_integer(x) and not (x is None and n in ("columns", "kv_heads")):
+        if n in _INTEGERS and not is_integer(x) and not (x is None and n in ("columns", "kv_heads")):
             return TypeError(f"{n} is an integer, not {_shown(x)}")
-        if n in _PER_DIMENSION and not _is_integer(x) and not _are_integers(x):
+        if n in _PER_DIMENSION and not is_integer(x) and not _are_integers(x):
             return TypeError(f"{n} is an integer, or one for each dimension, not {_shown(x)}")
         if n in _SEQUENCES and not _are_integers(x):
             return TypeError(f"{n} are integers in a sequence, not {_shown(x)}")

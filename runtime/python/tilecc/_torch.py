@@ -14,6 +14,15 @@ from ._arrays import RAW, torch_type
 operators = {}  # their names: what keeps them alive
 
 
+def _asked():
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_dynamo_compiling()
+
+
+# Whether torch.compile looks at a call rather than Python making it; of torch itself where it was imported first, for calls of a few microseconds.
+compiling = sys.modules["torch"].compiler.is_dynamo_compiling if "torch" in sys.modules else _asked
+
+
 def define(name, parameters, returns, function, fake):
     """An operator "namespace::name" of (name, type, is it written). function works on tensors that are there, fake on those that have only shapes."""
     import torch

@@ -1,10 +1,9 @@
 """What all functions of the library do with arrays: make them, look at them in another way, ask what their elements are, launch on them."""
 
-import operator
 import sys
 
 from .. import _row_major, load
-from .._arrays import MASKED, array, is_masked, package
+from .._arrays import MASKED, array, is_integer, is_masked, package
 from .._remember import made
 
 _kernels = {}
@@ -118,15 +117,9 @@ def rows_as(out, x):
 
 
 def integers(**given):
-    """Of arguments: whole numbers, of Python, NumPy or PyTorch, and its symbols, which are not asked for their values."""
+    """A TypeError of one that is none."""
     for name, value in given.items():
-        try:
-            good = hasattr(value, "__index__")
-            if hasattr(value, "shape"):
-                operator.index(value)
-        except TypeError:
-            good = False
-        if not good:
+        if not is_integer(value):
             raise TypeError(f"{name} is an integer, not {value!r}")
 
 
