@@ -1,14 +1,18 @@
 # Kernels in a project of CMake; find_package(tilecc) includes this.
 
 # tile_add_kernels(TARGET <target> SOURCES <file.tile>... [ARCH <target of tilecc>...] [DEFINES <[kernel.]name=value>...]
-#                  [IMPORT_DIRS <folder>...] [OPTIONS <option of tilecc>...])
+#                  [IMPORT_DIRS <folder>...] [OPTIONS <option of tilecc>...] [PREFIX <prefix>])
 #
 # Compiles each file for each ARCH (none: the one that the file says) to a .c and a .h of its name (tilecc --emit=c), which become sources of
 # the target: #include "file.h". It is linked with libtile. What a file imports is a dependency, too, and so is its tune file, also one that
 # is made later. A module of the library that is built in may stand among the files: std.rows is rows.h. Paths are relative to the current
 # source folder. Options may be generator expressions; those that become empty are left out.
+#
+# All names of C begin with that of the file; PREFIX a_ makes a/copy.tile to a_copy.h, so that b/copy.tile may be linked with it. Two in one target are
+# refused here, and where a target links libraries that have them (CMake then says that TILE_KERNELS_copy does not match, or agree): the linker would take one for both. CMake
+# does not see that of libraries that archives link as PRIVATE.
 function(tile_add_kernels)
-    tile_arguments(tile_add_kernels "" "TARGET" "SOURCES;ARCH;DEFINES;IMPORT_DIRS;OPTIONS" TARGET SOURCES -- ${ARGN})
+    tile_arguments(tile_add_kernels "" "TARGET;PREFIX" "SOURCES;ARCH;DEFINES;IMPORT_DIRS;OPTIONS" TARGET SOURCES -- ${ARGN})
     if(NOT TARGET ${arg_TARGET})
         message(FATAL_ERROR "tile_add_kernels: there is no target `${arg_TARGET}`")
     endif()
@@ -47,10 +51,13 @@ function(tile_add_kernels)
                 message(FATAL_ERROR "tile_add_kernels: there is no file `${path}`")
             endif()
         endif()
-        set(out ${folder}/${name})
         if(depends)
             get_filename_component(tune "${path}" DIRECTORY)
             file(GLOB tune CONFIGURE_DEPENDS "${tune}/${name}.tune")
+        endif()
+        set(name "${arg_PREFIX}${name}")
+        set(out ${folder}/${name})
+        if(depends)
             list(APPEND depends ${tune})
             set(rule DEPFILE ${out}.d)
             set(make_rule -MD -MF ${out}.d)
@@ -58,11 +65,17 @@ function(tile_add_kernels)
             set(rule "")
             set(make_rule "")
         endif()
+        string(MAKE_C_IDENTIFIER "${name}" symbol) # what their names of C begin with
         get_property(known TARGET ${arg_TARGET} PROPERTY TILE_KERNELS)
-        if("${name}" IN_LIST known)
-            message(FATAL_ERROR "tile_add_kernels: target `${arg_TARGET}` has two files that become ${name}.c")
+        if("${symbol}" IN_LIST known)
+            message(FATAL_ERROR "tile_add_kernels: target `${arg_TARGET}` has two files whose functions begin with ${symbol}_: add one of them with PREFIX")
         endif()
-        set_property(TARGET ${arg_TARGET} APPEND PROPERTY TILE_KERNELS "${name}")
+        set_property(TARGET ${arg_TARGET} APPEND PROPERTY TILE_KERNELS "${symbol}")
+        set_property(TARGET ${arg_TARGET} APPEND PROPERTY COMPATIBLE_INTERFACE_STRING TILE_KERNELS_${symbol})
+        string(MD5 made_of "${path} ${options}") # it goes into packages, too
+        foreach(property TILE_KERNELS_${symbol} INTERFACE_TILE_KERNELS_${symbol})
+            set_property(TARGET ${arg_TARGET} PROPERTY ${property} ${made_of})
+        endforeach()
         add_custom_command(
             OUTPUT ${out}.c ${out}.h
             COMMAND tilecc::program --emit=c ${make_rule} ${options} "${path}" -o ${out}.c
@@ -135,7 +148,7 @@ macro(tile_arguments function options one several)
         message(FATAL_ERROR "${function}: `${arg_UNPARSED_ARGUMENTS}` is no argument of it")
     endif()
     foreach(tile_word IN LISTS tile_needed)
-        if(NOT arg_${tile_word})
+        if("${arg_${tile_word}}" STREQUAL "") # a target may be called n, which is false
             message(FATAL_ERROR "${function}: ${tile_word} is missing")
         endif()
     endforeach()

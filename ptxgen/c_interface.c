@@ -416,10 +416,13 @@ void c_interface_header(const CInterface *c, Text *out)
                 " *\n"
                 " * A %s_module is used by one thread at a time: open one for each.%s\n"
                 " */\n"
-                "#ifndef %s_KERNELS_H\n#define %s_KERNELS_H\n\n#include <stdint.h>\n",
+                "#if defined %s_KERNELS_H && %s_KERNELS_H != 0x%08xu\n"
+                "#error \"another %s.h was included before, of other kernels: make one of the two by another name, tilecc --emit=c -o NAME\"\n"
+                "#endif\n"
+                "#ifndef %s_KERNELS_H\n#define %s_KERNELS_H 0x%08xu\n\n#include <stdint.h>\n",
                 c->driver ? arena_printf(c->arena, "Nothing but the CUDA driver is needed, which is loaded by %s_open: link with -ldl where the C library asks for it.", c->name)
                           : "Link with libtile (CMake: tilecc::tile; pkg-config tile).",
-                c->name, c->driver ? "" : " It is closed before its device is.", c->name, c->name);
+                c->name, c->driver ? "" : " It is closed before its device is.", c->name, c->name, c->hash, c->file, c->name, c->name, c->hash);
     text_str(out, c->driver ? STATUS : "\n#include \"tile.h\"\n");
     text_str(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     text_printf(out, "typedef struct %s_module %s_module;\n", c->name, c->name);

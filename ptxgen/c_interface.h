@@ -15,6 +15,7 @@ typedef struct CInterface {
     Arena *arena;
     const char *file;            /* of the header and the source, without suffix */
     const char *name;            /* what all names begin with */
+    uint32_t hash;               /* of the images: tells headers of one name apart */
     bool driver;                 /* opens the device itself: libtile is in the source, and its types are in the header */
     const tilecc_image *images;  /* in the order in which they are tried */
     const Manifest *manifests;   /* of each */

@@ -562,6 +562,7 @@ static const char *write_c(Job *j, CInterface *c, tilecc_c_part part)
         const char *wrong = c->images[i].data ? manifest_find(c->images[i].data, c->images[i].size, &j->arena, &m[i]) : "it is NULL";
         if (wrong) return arena_printf(&j->arena, "image %zu: %s", i, wrong);
         keep_callable(&m[i]);
+        c->hash = (uint32_t)XXH64(c->images[i].data, c->images[i].size, c->hash);
     }
     c->manifests = m;
     if (m[0].kernels.n == 0) return arena_printf(&j->arena, "%s has no kernel", m[0].source);

@@ -87,6 +87,17 @@ expect 0 '' --emit=c kernels.tile -arch sm_90a,sm_100a
 cmp kernels.c elsewhere/kernels.c && cmp kernels.h elsewhere/kernels.h || fail 'it depends on the folder'
 rm -r elsewhere
 
+# Headers of one name and other kernels in one file of C.
+mkdir other
+sed 's/f32/s32/g' kernels.tile >other/kernels.tile
+(cd other && "$TILECC" --emit=c kernels.tile -arch=sm_90a) || fail 'other kernels'
+printf '#include "kernels.h"\n#include "./kernels.h"\n' >both.c
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror -I . -I "$root/runtime/include" -c both.c || fail 'a header twice'
+printf '#include "kernels.h"\n#include "other/kernels.h"\n' >both.c
+cc -std=c99 -I . -I "$root/runtime/include" -c both.c 2>log && fail 'a second header of one name is left out'
+grep -q 'another kernels.h was included before, of other kernels' log || fail "a second header of one name: $(cat log)"
+rm -r other both.* log
+
 # PTX alone where there is no assembler; a file whose name is no name in C; -MD.
 expect 0 '' --emit=c good.tile -o 2-good.files.c
 contains 2-good.files.h '_2_good_files_open'

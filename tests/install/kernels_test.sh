@@ -62,11 +62,18 @@ if command -v ninja >/dev/null; then
     refused 'SOURCES is missing' 'tile_add_kernels(TARGET app ARCH sm_90a)'
     refused 'there is no file .*/gone.tile' 'tile_add_kernels(TARGET app SOURCES gone.tile)'
     refused 'FROM;x. is no argument' 'tile_add_kernels(TARGET app FROM x SOURCES tests/one.tile)'
-    refused 'two files that become one.c' 'tile_add_kernels(TARGET app SOURCES tests/one.tile lib/../tests/one.tile)'
+    refused 'two files whose functions begin with one_: add one of them with PREFIX' 'tile_add_kernels(TARGET app SOURCES tests/one.tile lib/../tests/one.tile)'
     refused 'target .app. compiles nothing' 'tile_add_kernels(TARGET app SOURCES tests/one.tile)'
     refused 'target .tilecc::tile. compiles nothing' 'add_library(a ALIAS tilecc::tile)
 tile_add_kernels(TARGET a SOURCES tests/one.tile)'
     refused 'target .app. is of .*project., and gets its kernels there' 'add_subdirectory(below)'
+    refused 'Property TILE_KERNELS_one on target .n. does not match' 'enable_language(C)
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/a.c "int a;")
+add_library(n ${CMAKE_CURRENT_BINARY_DIR}/a.c)
+add_library(b ${CMAKE_CURRENT_BINARY_DIR}/a.c)
+tile_add_kernels(TARGET n SOURCES tests/one.tile)
+tile_add_kernels(TARGET b SOURCES tests/one.tile DEFINES N=1)
+target_link_libraries(n PRIVATE b)'
     refused 'NAME is missing' 'tile_add_test(FOLDER tests)'
     refused 'there is no .*/gone' 'tile_add_test(NAME t FOLDER gone)'
 fi
