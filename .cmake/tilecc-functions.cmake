@@ -7,10 +7,12 @@
 # the target: #include "file.h". It is linked with libtile. What a file imports is a dependency, too, and so is its tune file, also one that
 # is made later. A module of the library that is built in may stand among the files: std.rows is rows.h. Paths are relative to the current
 # source folder. Options may be generator expressions; those that become empty are left out.
+# Once a file that was imported, or a tune file, is removed, Makefiles of CMake 3.25 compile at each build, until the build folder is made anew; Ninja and
+# newer CMakes once, as they should.
 #
 # All names of C begin with that of the file; PREFIX a_ makes a/copy.tile to a_copy.h, so that b/copy.tile may be linked with it. Two in one target are
-# refused here, and where a target links libraries that have them (CMake then says that TILE_KERNELS_copy does not match, or agree): the linker would take one for both. CMake
-# does not see that of libraries that archives link as PRIVATE.
+# refused here, and where a target links libraries that have them (CMake then says that TILE_KERNELS_copy does not match, or agree): the linker would
+# take one for both. CMake does not see that of libraries that archives link as PRIVATE.
 function(tile_add_kernels)
     tile_arguments(tile_add_kernels "" "TARGET;PREFIX" "SOURCES;ARCH;DEFINES;IMPORT_DIRS;OPTIONS" TARGET SOURCES -- ${ARGN})
     if(NOT TARGET ${arg_TARGET})
