@@ -14,6 +14,13 @@ static bool argument_count(Env *e, Item *fn, uint32_t given, uint32_t wanted, Sp
     return false;
 }
 
+bool takes_arguments(Env *e, Item *fn, const ExprList *args, Span span)
+{
+    uint32_t n = 0;
+    for (const Param *p = fn->params; p; p = p->next) n++;
+    return argument_count(e, fn, args->n, n, span, "argument");
+}
+
 /* An element type: a word, or a compile-time parameter that is one. */
 static bool type_argument(Env *from, const Expr *x, ElemType *type)
 {
@@ -299,10 +306,8 @@ static bool bind_call(Env *caller, Env *inner, Module *m, Item *fn, const ExprLi
     CallFrame *f = arena_new(caller->c->scratch, CallFrame);
     *f = (CallFrame){.call = span, .fn = fn->name.name, .outer = caller->frame};
     inner->frame = f;
-    uint32_t n = 0;
-    for (const Param *p = fn->params; p; p = p->next) n++;
-    caller->ch->inlined += n + 1;
-    if (!argument_count(caller, fn, args->n, n, span, "argument")) return false;
+    if (!takes_arguments(caller, fn, args, span)) return false;
+    caller->ch->inlined += args->n + 1;
     bool ok = bind_targs(caller, inner, fn, targs, span);
     ok = bind_arguments(caller, inner, fn, args, true) && ok; /* scalars first: extents may mention them */
     return bind_arguments(caller, inner, fn, args, false) && ok;
@@ -326,7 +331,7 @@ const Sx *call_expr_fn(Env *e, Module *m, Item *fn, const ExprList *args, Span s
     return x;
 }
 
-Module *called_module(Env *e, const Stmt *s)
+static Module *called_module(Env *e, const Stmt *s)
 {
     uint32_t n = 0;
     for (const IdentItem *p = s->call.path; p; p = p->next) n++;
@@ -346,7 +351,7 @@ Module *called_module(Env *e, const Stmt *s)
     return NULL;
 }
 
-static Item *called_fn(Env *e, const Stmt *s, Module **m)
+Item *called_fn(Env *e, const Stmt *s, Module **m)
 {
     const IdentItem *last = s->call.path;
     while (last && last->next) last = last->next;

@@ -274,7 +274,8 @@ bool roles_alone(Env *e);
 /* Inlines an expression fn. */
 const Sx *call_expr_fn(Env *e, Module *m, Item *fn, const ExprList *args, Span span);
 void call_stmt(Env *e, const Stmt *s);
-Module *called_module(Env *e, const Stmt *call); /* NULL after an error */
+Item *called_fn(Env *e, const Stmt *call, Module **m); /* NULL after an error */
+bool takes_arguments(Env *e, Item *fn, const ExprList *args, Span span); /* as many (or E0207) */
 #define CALL_DEPTH 64
 #define INLINED_MAX (1u << 18) /* a fn that calls another twice, and so on, grows by powers of two */
 

@@ -148,7 +148,7 @@ void unknown_policy(Env *e, Ident id)
     diag_fix(e->c->diags, g, "declare one, `policy p = %s;`, and write `cache p`", name_of(e, id.name));
 }
 
-/* ---- functions that nobody calls: only their names are checked ---- */
+/* ---- functions that nobody calls: their names are checked, and how many arguments calls have ---- */
 
 typedef struct Walk {
     Env env;
@@ -187,6 +187,11 @@ static void walk_elem(Walk *w, Ident id)
 
 static void walk_expr(Walk *w, const Expr *x);
 
+static void walk_count(Walk *w, Item *fn, const ExprList *args, Span span)
+{
+    if (fn && fn->kind == IT_FN) takes_arguments(&w->env, fn, args, span);
+}
+
 /* What stands before a dot: cta, or a module. */
 static void walk_path(Walk *w, const Expr *x)
 {
@@ -202,6 +207,7 @@ static void walk_expr(Walk *w, const Expr *x)
     case EX_NAME: walk_name(w, x->id, "name"); break;
     case EX_CALL:
         walk_name(w, x->id, "function");
+        walk_count(w, module_item(w->env.module, x->id.name), &x->args, x->span);
         walk_list(w, &x->args);
         break;
     case EX_METHOD:
@@ -281,6 +287,7 @@ static void walk_loop(Walk *w, const Stmt *s)
 
 static void walk_stmt(Walk *w, const Stmt *s)
 {
+    Module *m;
     switch (s->kind) {
     case ST_LET: case ST_VAR: walk_expr(w, s->expr); declare(w, s->id); break;
     case ST_ASSIGN: walk_name(w, s->id, "variable"); walk_expr(w, s->expr); break;
@@ -308,8 +315,7 @@ static void walk_stmt(Walk *w, const Stmt *s)
     case ST_WAIT_GROUP: walk_expr(w, s->wait_group.count); break;
     case ST_EXPECT: walk_expr(w, s->expect.barrier); walk_expr(w, s->expect.bytes); break;
     case ST_CALL:
-        if (s->call.path && s->call.path->next) called_module(&w->env, s);
-        else if (s->call.path) walk_name(w, s->call.path->id, "function");
+        walk_count(w, called_fn(&w->env, s, &m), &s->call.args, s->span);
         walk_list(w, &s->call.targs);
         walk_list(w, &s->call.args);
         break;
