@@ -71,6 +71,7 @@ static void run_check(tile_args *a, const MfCheck *c, Report *r)
                     close, c->why, c->place);
     else if (a->values[c->cond - 1] == 0)
         report_rule(r, c->code, "does not hold: %s%s%s%s; %s [%s]", c->text, open, symbols, close, c->why, c->place);
+    r->facts |= c->code == E1101 && (s != LX_OK || a->values[c->cond - 1] == 0);
     if (c->code == E1124 && s == LX_OK && a->values[c->cond - 1] == 0) report_rows(r);
     if (c->code == E1121 && s == LX_OK && a->values[c->cond - 1] == 0)
         r->fix = "fix: write `via threads` behind the move: threads begin at any place";

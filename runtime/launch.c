@@ -100,7 +100,7 @@ static tile_status size_up(tile_args *a, Report *r, tile_error *err)
     return TILE_OK;
 }
 
-/* All that is wrong with sizes, places and maps is listed together; the driver is called only when nothing is. */
+/* All that is wrong with sizes, and where facts hold with places and maps, is listed together; the driver is called only when nothing is. */
 static tile_status prepare(tile_args *a, tile_error *err)
 {
     Report r;
@@ -108,7 +108,7 @@ static tile_status prepare(tile_args *a, tile_error *err)
     report_begin(&r, err, TILE_ERROR_CHECK);
     if (!a->sized) s = size_up(a, &r, err);
     if (s != TILE_OK) return s;
-    if (!a->nothing) {
+    if (!a->nothing && !r.facts) {
         args_check_places(a, &r);
         s = args_encode_maps(a, &r, err);
         if (s != TILE_OK) return s;

@@ -30,6 +30,7 @@ typedef struct Report {
     unsigned lines, dropped;
     const char *fix; /* the last line, where there is room; or NULL */
     bool rows;       /* rows that are no multiple of 16 bytes were reported */
+    bool facts;      /* a fact of the kernel's `where` was reported: what places and maps break then mostly follows */
 } Report;
 void report_begin(Report *r, tile_error *err, tile_status status);
 REPORT_PRINTF(3, 4) void report_rule(Report *r, ErrorCode rule, const char *fmt, ...);

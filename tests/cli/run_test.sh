@@ -146,6 +146,18 @@ expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=60
 expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=64
 [ "$(tail -c 1024 out.npy | tr -d '\000' | wc -c)" = 0 ] || fail "an empty view does not read as zeros"
 expect 2 'E1101: does not hold: 0 <= L - k' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=68
+# What follows from a fact that does not hold is not said beside it.
+cat >facts.tile <<'END'
+kernel k(x: global f32[M, N], y: global f32[M, P], n: s64) grid (ceil(N, 64)) where n % 4 == 0 || N % 4 == 0, n > 3 {
+    shared t: f32[8, 64];
+    move x[0, cta.x * 64] -> t;
+    move t -> y[0, cta.x * 64];
+}
+END
+expect 2 E1101 run --device=sim facts.tile x=f32[8,18] y=f32[8,64] n=2
+[ "$(grep -c E1101 err)" = 2 ] && [ "$(wc -l <err)" = 2 ] || fail "what follows from facts: $(cat err)"
+expect 2 E0415 run --device=sim facts.tile x=f32[8,18] y=f32[8,64] n=4
+rm facts.tile
 # Where im2col copies start, and their offsets, as far as the launch knows them.
 cat >base.tile <<'END'
 kernel base(x: global bf16[N, H, W, 64], y: global bf16[R, 32, 64], s: s32) grid (R) where N >= 1, H >= 1 {
