@@ -18,6 +18,19 @@ char *with_suffix(const char *path, const char *suffix)
     return printed("%.*s%s", (int)stem, path, suffix);
 }
 
+/* What -o names would be something else than its suffix says. */
+static bool misnamed(const CompileOptions *o)
+{
+    bool ptx = o->lib.emit == TILECC_EMIT_PTX, cubin = o->lib.emit == TILECC_EMIT_CUBIN;
+    const char *dot = o->output ? strrchr(file_base_name(o->output), '.') : NULL, *needs = NULL;
+    if (!dot || !(ptx || cubin)) return false;
+    if (cubin && strcmp(dot, ".ptx") == 0) needs = "-S makes PTX";
+    if (ptx && strcmp(dot, ".cubin") == 0) needs = "cubins are made without -S";
+    if (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0) needs = "--emit=c makes C";
+    if (needs) complain("'%s' would be %s: %s", o->output, ptx ? "PTX" : "a cubin", needs);
+    return needs != NULL;
+}
+
 /* Where the output goes, from malloc; NULL after a complaint. */
 static char *output_path(const CompileOptions *o)
 {
@@ -199,7 +212,7 @@ int command_compile(const CompileOptions *o)
         complain("several targets, '%s', go only into --emit=c and --emit=c-driver", o->lib.arch);
         return EXIT_USAGE;
     }
-    char *path = output_path(o);
+    char *path = misnamed(o) ? NULL : output_path(o);
     if (!path) return EXIT_USAGE;
 
     int code = EXIT_ENVIRONMENT;

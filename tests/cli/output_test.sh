@@ -39,6 +39,13 @@ only_files sub/there.tile there.ptx
 contains there.ptx '^\.version'
 rm -r sub there.ptx
 
+# A file is not called what it is not.
+expect 2 "'x.ptx' would be a cubin: -S makes PTX" good.tile -o x.ptx
+expect 2 "'a.b/x.cubin' would be PTX: cubins are made without -S" -S good.tile -o a.b/x.cubin
+expect 2 "'x.h' would be a cubin: --emit=c makes C" good.tile -o x.h
+expect 2 "'x.c' would be PTX" --emit=ptx good.tile -o x.c
+only_files
+
 # Standard input.
 expect 0 '' - --emit=ptx <good.tile
 contains out '^\.version'
