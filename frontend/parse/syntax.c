@@ -430,13 +430,16 @@ static bool slice(Slip *s)
     return true;
 }
 
-/* `i += 1`, `i++`, `t[i] = v` */
-static bool c_assignment(Slip *s)
+/* `i += 1`, `i++`, `t[i] = v`; `t[i] -> x[j]` */
+static bool bare_name(Slip *s)
 {
     if (s->first.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
-    const char *name = copy_of(s, s->first.span), *at = text_of(s->ps, s->at.span);
+    const char *name = copy_of(s, s->first.span), *at = text_of(s->ps, s->at.span), *behind = s->at.kind == TK_LBRACKET ? behind_subscript(at) : at;
+    if (strncmp(behind, "->", 2) == 0) {
+        FIX(s, say(s, E0126, s->first.span, "a move begins with `move`"), "`move %s%s -> ..;`", name, behind == at ? "" : "[..]");
+        return true;
+    }
     if (s->at.kind == TK_LBRACKET) {
-        const char *behind = behind_subscript(at);
         if ((behind[0] && behind[1] == '=') || (behind[0] == '=' && computes(behind + 1))) {
             no_arithmetic(s, s->at.span, arena_printf(s->ps->tree.arena, "elements of `%s` are moved, not computed", name));
             return true;
@@ -445,8 +448,7 @@ static bool c_assignment(Slip *s)
         FIX(s, g, "of a tile `fill %s[..] = value;`; of a tensor fill a tile and move it: `fill tile = value; move tile -> %s[..];`", name, name);
         return true;
     }
-    static const char ops[] = "+-*/%&|^";
-    if (at[0] == 0 || !strchr(ops, at[0])) return false;
+    if (at[0] == 0 || !strchr("+-*/%&|^", at[0])) return false;
     if (names_data(s, name) && (at[1] == '=' || at[1] == at[0])) {
         Span span = {s->at.span.lo, s->at.span.lo + 2};
         Diag *g = no_arithmetic(s, span, arena_printf(s->ps->tree.arena, "there is no `%.2s` for elements of `%s`", at, name));
@@ -629,10 +631,9 @@ static void anything_else(Slip *s)
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    division,          end_of_file,       item_in_block,  empty_statement,  lost_else,     outside_kernels,   clause_of_head, c_for,      loop_head,
-    word_with_equals,  slice,             range_dots,     type_first,       foreign_word,  tile_declaration,  typed_scalar,   several_names,
-    c_assignment,      multicast_to_whom, move_arrow,    tensor_without_space, comparison, logic_word,     lost_closer,
-    template_list,     reduce_sum,     quoted_import,  reserved_name,    needs_braces,  misspelled,        missing_semicolon,
+    division, end_of_file, item_in_block, empty_statement, lost_else, outside_kernels, clause_of_head, c_for, loop_head, word_with_equals, slice, range_dots,
+    type_first, foreign_word, tile_declaration, typed_scalar, several_names, bare_name, multicast_to_whom, move_arrow, tensor_without_space, comparison,
+    logic_word, lost_closer, template_list, reduce_sum, quoted_import, reserved_name, needs_braces, misspelled, missing_semicolon,
 };
 
 void syntax_error(Parse *ps, const bool *expected)
