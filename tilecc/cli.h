@@ -80,6 +80,8 @@ char *read_file(const char *path, size_t *size);
 
 /* The same of a program: a file or, where there is none of that name, a module of the library that is built in, `std.rows`. */
 char *read_program(const char *path, size_t *size);
+/* A name as modules of the library have, of which there is none, nor a file; true after a complaint. */
+bool no_module(const char *path);
 const char *program_name(const char *path); /* what messages call it, and outputs are named by: of a module std/rows.tile */
 
 /* The same, no further than needed: `needs` says how many bytes there must be, seeing those that there are (first none);

@@ -186,11 +186,28 @@ static const char *library(const char *path, size_t *size, const char **name)
     return access(path, F_OK) == 0 ? NULL : tilecc_library(path, size, name);
 }
 
+bool no_module(const char *path)
+{
+    const char *names[64];
+    size_t n = 0;
+    if (strncmp(path, "std.", 4) != 0 || access(path, F_OK) == 0) return false;
+    char *module = copy_text(path, strcspn(path, ":"));
+    while (n < 64 && (names[n] = tilecc_library_at(n))) n++;
+    const char *near = nearest_word(module, names, n);
+    size_t length = strlen(module);
+    bool suffix = length > 5 && strcmp(module + length - 5, ".tile") == 0;
+    if (near && strcmp(near, module) == 0) complain("'%s': one kernel of it is `%s --kernel=%s`", path, module, path + length + 1);
+    else if (!suffix && near) complain("the library has no module '%s'; did you mean '%s'?", module, near);
+    else if (!suffix) complain("the library has no module '%s': `tilecc --list-library` says what it has", module);
+    free(module);
+    return !suffix;
+}
+
 char *read_program(const char *path, size_t *size)
 {
     const char *module = library(path, size, NULL);
-    if (!module) return read_file(path, size);
-    return copy_text(module, *size);
+    if (module) return copy_text(module, *size);
+    return no_module(path) ? NULL : read_file(path, size);
 }
 
 const char *program_name(const char *path)

@@ -33,7 +33,7 @@ int program_split(Program *r, const char *typed, const tilecc_options *o)
     size_t n = strlen(p), path = n;
     if (!is_program(p, n) && colon && is_program(p, (size_t)(colon - p)) && colon[1]) path = (size_t)(colon - p);
     if (!is_program(p, path)) {
-        complain("'%s' is no program: FILE.tile, FILE.ptx or FILE.cubin, and :KERNEL behind it", p);
+        if (!no_module(p)) complain("'%s' is no program: FILE.tile, FILE.ptx or FILE.cubin, and :KERNEL behind it", p);
         return EXIT_USAGE;
     }
     r->path = copy_text(p, path);

@@ -21,8 +21,11 @@ expect 0 '' run --device=sim std.transpose:transpose2 -D transpose2.T=f32 'src=f
 [ "$(od -A n -t f4 -j 128 -N 8 t.npy | tr -s ' ')" = ' 0 12' ] || fail "std.transpose: $(od -A n -t f4 -j 128 t.npy)"
 rm t.npy
 expect 2 'std.transpose.*kernels; say which one with std.transpose:NAME' run --device=sim std.transpose src=f32[8,12]
-expect 2 "'std.transposed' is no program" run --device=sim std.transposed src=f32[8,12]
-expect 3 "can't read 'std.transposed'" -S std.transposed
+expect 3 "the library has no module 'std.something': .tilecc --list-library" -S std.something
+expect 3 "'std.rows:gather': one kernel of it is .std.rows --kernel=gather" -S std.rows:gather
+expect 3 "can't read 'std.nope.tile'" -S std.nope.tile
+expect 2 "the library has no module 'std.transposed'; did you mean 'std.transpose'\?" run --device=sim std.transposed src=f32[8,12]
+expect 3 "the library has no module 'std.transposed'; did you mean 'std.transpose'\?" -S std.transposed
 expect 1 'E0216' -S std.tiles
 
 cp good.tile std.transpose # a file comes first
