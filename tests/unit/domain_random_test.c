@@ -826,7 +826,7 @@ static void random_rows_case(Arena *arena)
 {
     Case all = {.d = domain_new(arena)}, *c = &all;
     Atom team[2], turn;
-    int n = add_base(c, domain_size(c->d, "N", 0), false, 0, 1, 3), m = add_base(c, domain_size(c->d, "M", 1), false, 0, 1, 6);
+    int n = add_base(c, domain_param(c->d, "N", 0, 1, INT64_MAX), false, 0, 1, 3), m = add_base(c, domain_param(c->d, "M", 1, 1, INT64_MAX), false, 0, 1, 6);
     int zero = add_node(c, OP_CONST, 0, 0, 0), k = add_node(c, OP_CONST, 0, 0, 1 + pick(4)), step = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
     int row = add_index(c, &team[0], zero, nearly(c, n), DEP_TEAM);
     int chunk = add_index(c, &team[1], zero, nearly(c, add_node(c, pick(6) ? OP_CEIL : OP_DIV, m, nearly(c, k), 0)), DEP_TEAM);
