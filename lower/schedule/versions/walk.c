@@ -141,7 +141,7 @@ static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *th
     for (int rank = 0; rank < v->L->cluster_size; rank++) {
         if (by_turn) to |= (uint16_t)((there->from[rank] > 0) << rank); /* in each turn */
         if (by_turn || !(ranks >> rank & 1)) continue;
-        uint16_t its = there ? there->to[rank] : (uint16_t)(1u << rank);
+        uint16_t its = (uint16_t)(there ? there->to[rank] : 1u << rank);
         to |= its;
         if (!differs) continue;
         Part at = part_at(v, r, mv, rank);
