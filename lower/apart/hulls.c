@@ -219,8 +219,8 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
     memset(&h->known, 0, sizeof h->known);
     for (uint32_t i = 0; i < a->known.n; i++) {
         bool both = false;
-        const Known *x = &a->known.v[i], *y = b->known.v;
-        for (; y < b->known.v + b->known.n && !both; y++) both = poly_same(x->number, y->number) && poly_same(x->value, y->value);
+        const Known *x = &a->known.v[i];
+        for (uint32_t j = 0; j < b->known.n && !both; j++) both = poly_same(x->number, b->known.v[j].number) && poly_same(x->value, b->known.v[j].value);
         if (both) vec_push(L->a, &h->known, *x);
     }
     memset(&h->holds, 0, sizeof h->holds);

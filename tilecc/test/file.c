@@ -117,6 +117,7 @@ static const char *meant_as(const char *line)
         const char *value = strchr(w.v[i], '=');
         is |= value && value > w.v[i] && (strchr(value, '[') || strstr(value, ".npy"));
     }
+    for (int i = 0; i < w.n; i++) free(w.v[i]); /* files are looked at in the process that lasts */
     return is ? directives[k] : NULL;
 }
 
