@@ -144,8 +144,7 @@ Sum sum_of(Separation *s, const Row *r)
     sum.n = 0;
     for (int i = 0; i < s->nnumbers && fixed.n; i++)
         if (s->number[i].same && s->number[i].has[0]) fixed = domain_with(d, fixed, s->number[i].atom, s->number[i].value[0]);
-    if (!domain_min(d, fixed, &sum.same_lo)) sum.same_lo = POLY_BAD;
-    if (!domain_max(d, fixed, &sum.same_hi)) sum.same_hi = POLY_BAD;
+    sum.same = fixed;
     for (int side = 0; side < 2; side++) sum.moving[side] = rest[side];
     for (int i = 0; i < s->nnumbers && rest[0].n + rest[1].n; i++) {
         bool of = true;
@@ -231,13 +230,14 @@ static bool equal_by_ranges(const Separation *s, const Row *r, const Sum *sum, i
 {
     Domain *d = s->d;
     const Part *p = &sum->part[part];
-    Poly step, other, lo[2], hi[2];
+    Poly step, other, lo[2], hi[2], least, most;
+    if (!p->alike || !domain_min(d, sum->same, &least) || !domain_max(d, sum->same, &most)) return false;
     for (int side = 0; side < 2; side++) {
         poly_split(d, sum->moving[side], s->number[p->number].atom, &step, &other);
-        if (!p->alike || !domain_min(d, other, &lo[side]) || !domain_max(d, other, &hi[side])) return false;
+        if (!domain_min(d, other, &lo[side]) || !domain_max(d, other, &hi[side])) return false;
     }
-    Poly up = raw_add(d, raw_add(d, r->extent[0], sum->same_hi), raw_sub(d, hi[0], lo[1]));
-    Poly down = raw_sub(d, raw_add(d, r->extent[1], raw_sub(d, hi[1], lo[0])), sum->same_lo);
+    Poly up = raw_add(d, raw_add(d, r->extent[0], most), raw_sub(d, hi[0], lo[1]));
+    Poly down = raw_sub(d, raw_add(d, r->extent[1], raw_sub(d, hi[1], lo[0])), least);
     return at_most(s, up, p->step) && at_most(s, down, p->step);
 }
 

@@ -44,7 +44,7 @@ typedef struct Sum { /* A's start less B's */
     Poly lo, hi; /* of what is no part */
     Poly rest[2]; /* of each side, what is no sum of steps */
     Poly fixed;  /* .. if it is a number of the launch; bad: it is not */
-    Poly moving[2], same_lo, same_hi; /* each side's start: what is not equal; of what is, A's less B's; bad: not known */
+    Poly moving[2], same; /* each side's start: what is not equal; of what is, A's less B's */
 } Sum;
 
 bool at_most(const Separation *s, Poly a, Poly b); /* a <= b, while the loops run */
