@@ -245,6 +245,12 @@ static int add_base(Case *c, Atom atom, bool index, int count, int64_t from, int
     return at;
 }
 
+/* A size of the launch: from 1 to so many. */
+static int add_size(Case *c, const char *name, uint32_t sym, int most)
+{
+    return add_base(c, domain_param(c->d, name, sym, 1, INT64_MAX), false, 0, 1, most);
+}
+
 /* An index that counts from what a node says. */
 static int add_index(Case *c, Atom *x, int from, int count, unsigned depends)
 {
@@ -322,8 +328,8 @@ static void random_case(Arena *arena, int number)
     Case c = {0};
     Domain *d = c.d = domain_new(arena);
     bool two = number & 1;
-    int n = add_base(&c, domain_param(d, "N", 0, 1, INT64_MAX), false, 0, 1, 6);
-    if (two || pick(2)) add_base(&c, domain_param(d, "M", 1, 1, INT64_MAX), false, 0, 1, 6);
+    int n = add_size(&c, "N", 0, 6);
+    if (two || pick(2)) add_size(&c, "M", 1, 6);
     if (!two && pick(3) == 0) add_base(&c, domain_param(d, "p", 2, -2, 3), false, 0, -2, 3);
     int nfacts = pick(3);
     for (int i = 0; i < nfacts; i++) {
@@ -562,10 +568,9 @@ static int apart_total;
 
 static void random_boxes_case(Arena *arena)
 {
-    Case c = {0};
-    Domain *d = c.d = domain_new(arena);
-    int n = add_base(&c, domain_param(d, "N", 0, 1, INT64_MAX), false, 0, 1, 4);
-    int m = add_base(&c, domain_param(d, "M", 1, 1, INT64_MAX), false, 0, 1, 3);
+    Case c = {.d = domain_new(arena)};
+    int n = add_size(&c, "N", 0, 4);
+    int m = add_size(&c, "M", 1, 3);
     int zero = add_node(&c, OP_CONST, 0, 0, 0), four = add_node(&c, OP_CONST, 0, 0, 4),
         two = add_node(&c, OP_CONST, 0, 0, 2);
     int counts[] = {n, m, four, two}, starts[] = {two, m, add_node(&c, OP_CONST, 0, 0, -3)};
@@ -720,8 +725,8 @@ static void random_chunks_case(Arena *arena)
     *h = (Chunks){.c = {.d = domain_new(arena)}};
     Case *c = &h->c;
     Atom team[2], any;
-    h->n = add_base(c, domain_param(c->d, "N", 0, 1, INT64_MAX), false, 0, 1, 4);
-    h->m = add_base(c, domain_param(c->d, "M", 1, 1, INT64_MAX), false, 0, 1, 6);
+    h->n = add_size(c, "N", 0, 4);
+    h->m = add_size(c, "M", 1, 6);
     h->zero = add_node(c, OP_CONST, 0, 0, 0);
     h->team = add_index(c, &team[0], h->zero, h->n, DEP_TEAM);
     h->lane = add_index(c, &any, h->zero, add_node(c, OP_CONST, 0, 0, 2), pick(2) ? DEP_TEAM : DEP_LOOP);
@@ -771,7 +776,7 @@ static void random_groups_case(Arena *arena)
 {
     Case all = {.d = domain_new(arena)}, *c = &all;
     Atom team;
-    int n = add_base(c, domain_param(c->d, "N", 0, 1, INT64_MAX), false, 0, 1, 4), m = add_base(c, domain_param(c->d, "M", 1, 1, INT64_MAX), false, 0, 1, 5);
+    int n = add_size(c, "N", 0, 4), m = add_size(c, "M", 1, 5);
     int zero = add_node(c, OP_CONST, 0, 0, 0), k = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
     int x = add_index(c, &team, zero, nearly(c, add_node(c, OP_MUL, n, m, 0)), DEP_TEAM), per = nearly(c, add_node(c, OP_MUL, k, n, 0));
     int group = add_node(c, OP_DIV, x, per, 0), first = add_node(c, OP_MUL, group, nearly(c, k), 0);
@@ -826,7 +831,7 @@ static void random_rows_case(Arena *arena)
 {
     Case all = {.d = domain_new(arena)}, *c = &all;
     Atom team[2], turn;
-    int n = add_base(c, domain_param(c->d, "N", 0, 1, INT64_MAX), false, 0, 1, 3), m = add_base(c, domain_param(c->d, "M", 1, 1, INT64_MAX), false, 0, 1, 6);
+    int n = add_size(c, "N", 0, 3), m = add_size(c, "M", 1, 6);
     int zero = add_node(c, OP_CONST, 0, 0, 0), k = add_node(c, OP_CONST, 0, 0, 1 + pick(4)), step = add_node(c, OP_CONST, 0, 0, 1 + pick(3));
     int row = add_index(c, &team[0], zero, nearly(c, n), DEP_TEAM);
     int chunk = add_index(c, &team[1], zero, nearly(c, add_node(c, pick(6) ? OP_CEIL : OP_DIV, m, nearly(c, k), 0)), DEP_TEAM);
