@@ -4,8 +4,8 @@
  *
  * Both launch the same kernel with the same two maps and one value; the bare call has its configuration, maps and
  * parameters made beforehand. A kernel that returns at once keeps the GPU ahead of the host; the stream is drained
- * between rounds, outside of the times. Then the same with a kernel whose work is dealt by tickets: tile_launch finds the
- * counter of the stream, the bare call has one. At last tile_launch_at with tensors that lie elsewhere each time, at few places, whose maps are kept,
+ * between rounds, outside of the times. Then the same with a kernel whose work is dealt by tickets, in the device's default stream and in one made here:
+ * tile_launch finds the counter of the stream, the bare call has one. At last tile_launch_at with tensors that lie elsewhere each time, at few places, whose maps are kept,
  * and at many, whose maps are encoded; the bare call encodes its two maps as well. Prints a line for each. Exit code 3: no GPU here.
  */
 #include <stdio.h>
@@ -153,13 +153,13 @@ static double time_bare(Bare *b, const uint64_t address[2], int places)
     return (now_ns() - t) / PER_ROUND;
 }
 
-static double time_tile(tile_args *args, const uint64_t address[2], int places)
+static double time_tile(tile_args *args, const uint64_t address[2], int places, void *stream)
 {
     tile_error err;
     double t = now_ns();
     for (int i = 0; i < PER_ROUND; i++) {
         int64_t shift = places > 0 ? (int64_t)(i % places) * STEP : 0, where[2] = {(int64_t)address[0] + shift, (int64_t)address[1] + shift};
-        if ((places > 0 ? tile_launch_at(args, where, 2, NULL, &err) : tile_launch(args, NULL, &err)) != TILE_OK) die(err.text);
+        if ((places > 0 ? tile_launch_at(args, where, 2, stream, &err) : tile_launch(args, stream, &err)) != TILE_OK) die(err.text);
     }
     return (now_ns() - t) / PER_ROUND;
 }
@@ -192,7 +192,7 @@ static int use_primary_context(CudaApi *api, tile_error *err)
     return 0;
 }
 
-static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool tickets, int places)
+static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool tickets, CuStream stream, int places)
 {
     jmp_buf no_memory;
     Mem mem = {.fail = &no_memory};
@@ -209,17 +209,18 @@ static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool 
     tile_args *args = bind_all(d, module, address);
     static double tile_ns[ROUNDS], bare_ns[ROUNDS];
     prepare_bare(bare, ptx.s, address);
+    bare->config.stream = stream;
     for (int i = 0; i < ROUNDS; i++) { /* in turn, so that drift of the clock meets both */
         bare_ns[i] = time_bare(bare, address, places);
-        tile_synchronize(d, NULL, NULL);
-        tile_ns[i] = time_tile(args, address, places);
-        tile_synchronize(d, NULL, NULL);
+        tile_synchronize(d, stream, NULL);
+        tile_ns[i] = time_tile(args, address, places, stream);
+        tile_synchronize(d, stream, NULL);
     }
     double t = median(tile_ns), b = median(bare_ns);
     char at[32] = "";
     if (places > 0) snprintf(at, sizeof at, " at %d places", places);
-    printf("launch%s%s: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n",
-           tickets ? " with tickets" : "", at, t, b, t / b, ROUNDS, PER_ROUND, tile_device_name(d));
+    printf("launch%s%s%s: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n",
+           tickets ? " with tickets" : "", stream ? " in a stream" : "", at, t, b, t / b, ROUNDS, PER_ROUND, tile_device_name(d));
     tile_args_free(args);
     tile_module_free(module);
     text_free(&ptx);
@@ -242,9 +243,12 @@ int main(void)
     uint64_t address[2];
     for (int i = 0; i < 2; i++)
         if (tile_alloc(d, (size_t)SIDE * SIDE * 2 + PLACES * STEP, &address[i], &err) != TILE_OK) die(err.text);
-    compare(&bare, d, address, false, 0);
-    compare(&bare, d, address, true, 0);
-    compare(&bare, d, address, false, 2);
-    compare(&bare, d, address, false, PLACES);
+    CuStream stream;
+    if (bare.api.StreamCreate(&stream, CU_NON_BLOCKING_STREAM) != CU_OK) die("cuStreamCreate failed");
+    compare(&bare, d, address, false, NULL, 0);
+    compare(&bare, d, address, true, NULL, 0);
+    compare(&bare, d, address, true, stream, 0);
+    compare(&bare, d, address, false, NULL, 2);
+    compare(&bare, d, address, false, NULL, PLACES);
     return 0;
 }

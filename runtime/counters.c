@@ -130,23 +130,32 @@ static tile_status stream_place(Counters *c, const CudaApi *api, uint64_t stream
     return TILE_OK;
 }
 
+/* Nobody captures the device's default stream (driver API, cuStreamBeginCapture), and it is one for good: the driver need not be asked. */
+static tile_status device_place(Counters *c, const CudaApi *api, CuAddress *place, tile_error *err)
+{
+    tile_status s = c->of_device ? TILE_OK : new_place(c, api, &c->of_device, err);
+    *place = c->of_device;
+    return s;
+}
+
 tile_status counters_take(Counters *c, const CudaApi *api, CuStream stream, uint64_t *const *words, uint32_t n,
                           tile_error *err)
 {
-    bool of_thread = (uintptr_t)stream == CU_STREAM_OF_THREAD;
-    if (!stream) stream = (CuStream)(uintptr_t)CU_STREAM_OF_DEVICE;
+    bool of_thread = (uintptr_t)stream == CU_STREAM_OF_THREAD, of_device = !stream || (uintptr_t)stream == CU_STREAM_OF_DEVICE;
     if (!api->StreamGetId)
         return fail_rule(err, TILE_ERROR_NO_DEVICE, E1116,
                          "the driver has no cuStreamGetId: CUDA 12.0 is needed for kernels that deal work by tickets");
     int capture = 0;
     unsigned long long id = 0;
-    CuResult r = api->StreamIsCapturing(stream, &capture);
+    CuResult r = of_device ? CU_OK : api->StreamIsCapturing(stream, &capture);
     if (r != CU_OK) return cuda_failed(api, err, r, "cuStreamIsCapturing");
     bool captured = capture == CU_CAPTURE_ACTIVE; /* then the driver does not say which stream it is */
-    if (!captured && (r = api->StreamGetId(stream, &id)) != CU_OK) return cuda_failed(api, err, r, "cuStreamGetId");
+    if (!captured && !of_device && (r = api->StreamGetId(stream, &id)) != CU_OK) return cuda_failed(api, err, r, "cuStreamGetId");
     CuAddress place = 0;
     pthread_mutex_lock(&c->lock);
-    tile_status s = captured ? new_place(c, api, &place, err) : stream_place(c, api, id, of_thread, &place, err);
+    tile_status s = captured  ? new_place(c, api, &place, err)
+                  : of_device ? device_place(c, api, &place, err)
+                              : stream_place(c, api, id, of_thread, &place, err);
     pthread_mutex_unlock(&c->lock);
     for (uint32_t i = 0; s == TILE_OK && i < n; i++) *words[i] = place + i * 4;
     return s;

@@ -35,7 +35,8 @@ typedef struct Counters {
     uintptr_t nthreads;
     CuAddress *pages;
     uint32_t npages, used; /* used: places of the last page */
-    StreamPlace *streams;  /* hash table with open addressing; `nrows` is a power of two or 0 */
+    CuAddress of_device;   /* place of the device's default stream; 0: not needed yet */
+    StreamPlace *streams;  /* of all others: hash table with open addressing; `nrows` is a power of two or 0 */
     uint32_t nrows, nstreams;
 } Counters;
 
