@@ -58,8 +58,19 @@ static void warn(Compilation *c, bool used, Name name, Span span, const char *wh
     if (!used && text[0] != '_') diag_at(c->diags, W0001, span, what, text);
 }
 
+/* A pipeline of a kernel of one CTA, where nothing says that one is meant. */
+static void warn_alone(Compilation *c, const PKernel *k)
+{
+    const PStmt *s = k->body.first;
+    while (s && s->kind != P_PIPELINE) s = s->next;
+    if (s == NULL || k->grid_span.hi || k->across_span.hi || k->grid_uses.n) return;
+    Diag *g = diag_at(c->diags, P0008, s->pipe->span, "one CTA goes through all of this: kernel `%s` has no `grid`", names_text(c->names, k->name));
+    diag_fix(c->diags, g, "write `across grid` behind the range, which deals its iterations to all SMs, or `grid (1)` in the kernel's head if one CTA is meant");
+}
+
 void check_unused(Compilation *c, const PKernel *k)
 {
+    warn_alone(c, k);
     if (k->grid_uses.n && !k->grid_span.hi && !k->across_span.hi) {
         Diag *g = diag_at(c->diags, W0003, k->grid_uses.v[0], "there is one CTA: kernel `%s` has no `grid`", names_text(c->names, k->name));
         diag_label(c->diags, g, k->span, "the kernel");
