@@ -89,12 +89,18 @@ static void by_guard(Versions *v, Diag *g, const Box *b, const Guard *of)
         diag_fix(diags, g, "write it where that %s, too, or read it only under this condition", of->other ? "holds" : "does not hold");
         return;
     }
-    Poly turns = of->otherwise->whole.p; /* first - last - 1 >= 0 */
-    int64_t k = 0;
-    Poly count = poly_sub(v->d, poly_const(v->d, 0), turns);
-    bool launch = !(domain_depends(v->d, turns) & ~(unsigned)DEP_LAUNCH) && !poly_is_const(turns, &k);
+    const char *turns = "";
+    bool launch = true;
+    for (int i = 0; i < b->nguards; i++) { /* each of the loops around the write, from within */
+        const Guard *in = b->guard[i];
+        int64_t k = 0;
+        if (in->st->kind == P_IF || lit_holds(v, in->whole)) continue;
+        Poly none = in->otherwise->whole.p; /* first - last - 1 >= 0 */
+        launch &= !(domain_depends(v->d, none) & ~(unsigned)DEP_LAUNCH) && !poly_is_const(none, &k);
+        turns = arena_printf(L->a, "%s >= 1%s%s", poly_text(L, poly_sub(v->d, poly_const(v->d, 0), none)), *turns ? ", " : "", turns);
+    }
     diag_label(diags, g, b->at->span, "written here, in a loop that may have no turn");
-    if (launch) diag_fix(diags, g, "read it in the loop, too, or say that there is a turn: `where %s >= 1`", poly_text(L, count));
+    if (launch && *turns) diag_fix(diags, g, "read it in the loop, too, or say that there is a turn: `where %s`", turns);
     else diag_fix(diags, g, "read it in the loop, too");
 }
 
