@@ -358,7 +358,8 @@ static bool view_syntax(Env *e, const PDim *p)
         return false;
     }
     if (!sx_is_const(p->count, &count) || count >= 1) return true;
-    diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld; it must be at least 1", (long long)count);
+    Diag *g = diag_at(e->c->diags, E0308, p->count->span, "this view's extent is %lld; a constant one must be at least 1", (long long)count);
+    diag_fix(e->c->diags, g, "declare the view, and move it, in an `if` that leaves this case out");
     return false;
 }
 
