@@ -66,9 +66,11 @@ static void tell_pieces(Lower *L, const MoveInfo *mi, const TensorPlan *t)
     int inner = mi->tile->rank - 1, panel = panel_of(mi);
     const char *tile = name_text(L, mi->tile->name);
     if (mi->mv->map) return;
-    if (mi->s->dim[inner].extent > BOX_MAX && tile_span(mi->tile) == 0)
+    int64_t row = mi->s->dim[inner].extent, panels = row * mi->sbits / 8 / 128; /* of a swizzled tile: a copy each, of all rows */
+    if (row > BOX_MAX && tile_span(mi->tile) == 0)
         tell_small(L, mi, t->npieces, t->piece_bytes, "a box is at most 256 elements wide",
-                   arena_printf(L->a, "`swizzle 128` on `%s`, or tiles of at most 256 elements in a row", tile));
+                   arena_printf(L->a, "%s, or tiles of at most 256 elements in a row",
+                                panels < t->npieces ? arena_printf(L->a, "`swizzle 128` on `%s`", tile) : "`via bulk`, which takes rows of any length"));
     else
         tell_small(
             L, mi, t->npieces, t->piece_bytes,
