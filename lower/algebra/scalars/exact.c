@@ -85,7 +85,9 @@ static Extremes of_binary(Lower *L, const Sx *x)
     Lx zero = number(L, 0);
     switch ((SxOp)x->op) {
     case SX_ADD: return (Extremes){lx_known(L, LX_ADD, a.lo, b.lo), lx_known(L, LX_ADD, a.hi, b.hi)};
-    case SX_SUB: return (Extremes){lx_known(L, LX_SUB, a.lo, b.hi), lx_known(L, LX_SUB, a.hi, b.lo)};
+    case SX_SUB:
+        if (scalar_over(L, x)) return (Extremes){zero, lx_known(L, LX_MAX, lx_known(L, LX_SUB, scalar_extremes(L, scalar_over(L, x)).hi, b.lo), zero)};
+        return (Extremes){lx_known(L, LX_SUB, a.lo, b.hi), lx_known(L, LX_SUB, a.hi, b.lo)};
     case SX_MUL:
         if (!at_least(L, x->a, 0) || !at_least(L, x->b, 0)) return corners(L, LX_MUL, a, b);
         return (Extremes){lx_known(L, LX_MUL, a.lo, b.lo), lx_known(L, LX_MUL, a.hi, b.hi)};

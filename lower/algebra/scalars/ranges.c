@@ -31,9 +31,17 @@ static Interval load_range(const PTensor *t)
     return r;
 }
 
+const Sx *scalar_over(Lower *L, const Sx *x)
+{
+    const Sx *m = x->op == SX_SUB ? x->a : NULL;
+    return m && m->op == SX_MAX && scalar_of(L, m->b) == scalar_of(L, x->b) ? m->a : NULL;
+}
+
 static Interval range_of_op(Lower *L, const Sx *x)
 {
     Interval a = scalar_range(L, x->a), b = x->b ? scalar_range(L, x->b) : (Interval){0, 0};
+    const Sx *over = scalar_over(L, x);
+    if (over) return interval_of(LX_MAX, interval_of(LX_SUB, scalar_range(L, over), b), (Interval){0, 0});
     bool quotient = x->op == SX_DIV || x->op == SX_CEIL, launch = x->b && scalar_uses(L, x->b) == USE_LAUNCH;
     if (b.lo < 1 && b.hi >= 1 && (quotient || x->op == SX_MOD || launch) && scalar_positive(L, x->b)) b.lo = 1;
     if (b.lo < 1 && quotient && launch) return interval_shrunk(a); /* 0 is refused */

@@ -167,6 +167,7 @@ static inline LoopState *loop_state(Lower *L, int64_t k)
 
 /* ---- ranges.c ---- */
 Interval scalar_range(Lower *L, const Sx *x);
+const Sx *scalar_over(Lower *L, const Sx *x); /* p of max(p, q) - q, which is no less than 0: extents of views are; else NULL */
 void loop_range(Lower *L, const PStmt *st); /* of its index */
 /* The i-th index of a pipeline as the loop that it is. */
 static inline PStmt pipe_index(const PPipe *p, int i)
