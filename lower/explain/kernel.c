@@ -225,7 +225,7 @@ static void print_map_rules(Lower *L, uint32_t map)
     bool wide = align == 32;
     text_printf(L->plan, "    %s map %s: its address in `%s` is a multiple of %d", wide ? "E0411" : "E0410", L->explained->maps[map],
                 L->ir->mf.tensors.v[m->tensor].name, align);
-    print_unknown(L, "; E0412 extents", m->dim, m->rank, " at most 2^32");
+    print_unknown(L, "; E0412 extents", m->dim, m->rank, " at most 2^31");
     print_unknown(L, wide ? "; E0417, E0416 pitches" : "; E0415, E0416 pitches", m->pitch, m->rank - 1,
                   wide ? " (in bytes) multiples of 32 below 2^40" : " (in bytes) multiples of 16 below 2^40");
     text_char(L->plan, '\n');
