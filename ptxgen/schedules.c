@@ -20,6 +20,16 @@ static IrKernel *build(Compilation *c, PKernel *p, uint32_t nth, Text *plan, Tex
     return proved ? k : NULL;
 }
 
+/* A call sees one kernel, which reads what any of its schedules does: where a CTA has one iteration nothing is `ahead`, nor what says where it lies. */
+static void read_alike(Built *b, MfKernel *mf)
+{
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        bool read = mf->tensors.v[i].read || (b->kernels.n && b->kernels.v[0]->mf.tensors.v[i].read);
+        for (uint32_t s = 0; s < b->kernels.n; s++) b->kernels.v[s]->mf.tensors.v[i].read = read;
+        mf->tensors.v[i].read = read;
+    }
+}
+
 /* A schedule of a tune file was measured: what could be better in it is no news. */
 static bool add(Compilation *c, Checked *ch, size_t i, Text *plan, Text *certificate, Built *b)
 {
@@ -32,6 +42,7 @@ static bool add(Compilation *c, Checked *ch, size_t i, Text *plan, Text *certifi
     c->diags->no_performance = quiet;
     if (c->diags->met != met && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
     if (!k) return false;
+    read_alike(b, &k->mf);
     if (b->kernels.n && !manifest_same_signature(&b->kernels.v[0]->mf, &k->mf)) {
         diag_at(c->diags, E0220, p->span, "the parameters of `%s` depend on what has alternatives", names_text(c->names, p->name));
         return false;
@@ -84,6 +95,7 @@ static void add_variant(Compilation *c, Checked *ch, size_t i, Text *plan, Text 
     IrKernel *k = build(c, p, b->kernels.n, plan, certificate);
     c->diags->quiet = quiet;
     if (!k) return;
+    read_alike(b, &k->mf);
     vec_push(c->scratch, &b->kernels, k);
     vec_push(c->scratch, &b->programs, p);
     b->variant = true;
