@@ -291,6 +291,10 @@ def test_fill_ends():
                 assert (std.fill(out, value) == value).all(), (t, value)
         for value in (low - 1, high + 1):
             all_tests.raises(ValueError, f"{low} to {high}, not {value}", lambda: std.fill(np.ones(5, t), value))
+    half, smallest = np.zeros(5, np.float16), 2.0**-24
+    for value, wanted in ((65519.9, 65504), (smallest / 2, 0), (smallest * 1.5, smallest * 2), (1 + 2**-11, 1), (1 + 2**-11 + 2**-40, 1 + 2**-10)):
+        assert (std.fill(half, value) == np.float16(wanted)).all(), value
+    assert np.isnan(std.fill(half, np.nan)).all() and np.signbit(std.fill(half, -0.0)).all() and (std.fill(half, -np.inf) == -np.inf).all()
 
 
 def test_errors():
@@ -365,7 +369,10 @@ def test_errors():
         (TypeError, "elements of type <M8[s] have no type", lambda: std.copy(np.zeros(4, "M8[s]"))),
         (TypeError, "dtype=<class 'numpy.complex64'>", lambda: std.convert(x, np.complex64)),
         (TypeError, "x=float32[20, 63], dtype=dtype('bool')", lambda: std.convert(x, np.dtype(bool))),
-        (ValueError, "required argument is not a float", lambda: std.fill(x, "1")),
+        (TypeError, "value is a number, not '1'", lambda: std.fill(x, "1")),
+        (TypeError, "value is a number, not None", lambda: std.fill(np.zeros(4, np.int8), None)),
+        (ValueError, "65520.0 is beyond the largest number of f16", lambda: std.fill(np.zeros(4, np.float16), 65520)),
+        (ValueError, "1e+300 is beyond the largest number of f32", lambda: std.fill(x, 1e300)),
         (TypeError, "argument 'x': it is a masked array", lambda: std.copy(np.ma.array(x, mask=x > 0))),
         (TypeError, "argument 'out': it is a masked array", lambda: std.copy(x, out=np.ma.array(x))),
         (TypeError, "argument 'idx': it is a masked array", lambda: std.gather(x, np.ma.array([0, 1], mask=[0, 1], dtype=np.int32))),

@@ -1,7 +1,6 @@
 """Copies: of arrays, permuted, beside each other, in parts, in another type; and constants."""
 
 import math
-import struct
 
 from .._arrays import array
 from ._move import even, even_rows, move, packed, side_by_side
@@ -91,27 +90,47 @@ def split(x, sizes, dim=0):
 # ---- constants, types ----
 
 
+_FLOATS = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52), "e4m3": (4, 3), "e5m2": (5, 2)}  # bits of exponent, of mantissa
+
+
+def _float_bits(value, t):
+    """Those of the number of type t that is nearest to value, of two the even one."""
+    exponent, mantissa = _FLOATS[t]
+    bias, ones = (1 << exponent - 1) - 1, (1 << exponent + mantissa) - 1
+    beyond, size = ones if t == "e4m3" else ones + 1 - (1 << mantissa), abs(value)  # e4m3 has no infinities
+    if math.isnan(size):
+        pattern = ones
+    elif math.isinf(size):
+        pattern = beyond
+    else:
+        power = max(math.frexp(size)[1] - 1, 1 - bias) if size else 1 - bias
+        pattern = (power + bias - 1 << mantissa) + round(math.ldexp(size, mantissa - power))
+    if pattern >= beyond and math.isfinite(size) or math.isinf(size) and t == "e4m3":
+        raise ValueError(f"{value} is beyond the largest number of {t}")
+    return pattern | (math.copysign(1, value) < 0) << exponent + mantissa
+
+
 def _pattern(x, value):
     """x and value, or the same elements as integers with the bits of value: kernels are filled with whole numbers."""
+    t, n = array(x).dtype, 8 * size_of(x)
+    if isinstance(value, complex) or not (hasattr(value, "__index__") or hasattr(value, "__float__")):
+        raise TypeError(f"value is a number, not {value!r}")
     if is_bool(x):
         value = bool(value)
-    letters = {"f16": "eH", "bf16": "fI", "f32": "fI", "f64": "dQ"}.get(array(x).dtype)
-    if letters is None:
-        if value % 1:
-            raise ValueError(f"elements of {array(x).dtype} are filled with whole numbers")
-        value, t, n = int(value), array(x).dtype, 8 * size_of(x)
-        low = -(1 << n - 1) if t[0] == "s" else 0
-        if t[0] in "us" and not low <= value < low + (1 << n):
-            raise ValueError(f"elements of {t} are {low} to {low + (1 << n) - 1}, not {value}")
-        return (bits(x), value - (1 << n)) if value >= 1 << 63 else (x, value)
-    try:
-        (pattern,) = struct.unpack(letters[1], struct.pack(letters[0], value))
-    except (OverflowError, struct.error) as e:
-        raise ValueError(str(e)) from None
-    if array(x).dtype == "bf16":
-        pattern = pattern + 0x7FFF + (pattern >> 16 & 1) >> 16
-    signed = 8 * size_of(x)
-    return bits(x), pattern - (1 << signed) if pattern >> signed - 1 else pattern
+    if t in _FLOATS:
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError(f"{value} is beyond the largest number of {t}") from None
+        pattern = _float_bits(value, t)
+        return bits(x), pattern - (1 << n) if pattern >> n - 1 and n > 8 else pattern
+    if value % 1:
+        raise ValueError(f"elements of {t} are filled with whole numbers")
+    value = int(value)
+    low = -(1 << n - 1) if t[0] == "s" else 0
+    if t[0] in "us" and not low <= value < low + (1 << n):
+        raise ValueError(f"elements of {t} are {low} to {low + (1 << n) - 1}, not {value}")
+    return (bits(x), value - (1 << n)) if value >= 1 << 63 else (x, value)
 
 
 def fill(out, value):
