@@ -143,17 +143,6 @@ int64_t filter_int(Filter *f, int64_t k, int64_t lo, int64_t hi)
     return k;
 }
 
-uint32_t filter_u32(Filter *f, uint32_t k)
-{
-    return (uint32_t)filter_int(f, k, 0, UINT32_MAX);
-}
-
-uint32_t filter_field(Filter *f, const char *word, uint32_t k)
-{
-    filter_word(f, word);
-    return filter_u32(f, k);
-}
-
 double filter_fraction(Filter *f, double k)
 {
     char text[40];

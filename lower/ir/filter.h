@@ -3,7 +3,7 @@
  *   lex.re    tokens
  *   filter.c  the pieces of a line: words, numbers, lists, launch expressions
  *   names.c   names under which things are printed and found
- *   lines.c   a kernel and what its ops speak of
+ *   lines.c   a kernel and what its ops speak of, as the rows of lines.def say
  *   bodies.c  ops, as the columns of ops.def say
  *   text.c    ir_print() and ir_read()
  *
@@ -74,8 +74,6 @@ void filter_close(Filter *f, const char *punct);             /* .. before it; it
 void filter_comma(Filter *f);
 uint8_t filter_word_of(Filter *f, const char *const *words, uint32_t n, uint8_t value, const char *what);
 int64_t filter_int(Filter *f, int64_t k, int64_t lo, int64_t hi);
-uint32_t filter_u32(Filter *f, uint32_t k);
-uint32_t filter_field(Filter *f, const char *word, uint32_t k);
 double filter_fraction(Filter *f, double k);
 const char *filter_string(Filter *f, const char *s);
 /* [a, b, ..] of `count`: for (n = 0; filter_list(f, n, count, max); n++) a piece. When reading the count is n in the end. */
