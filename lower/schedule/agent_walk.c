@@ -176,7 +176,7 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     uint32_t around = conditions_open(L, st->value, !other);
     statements(L, other ? &st->other : &st->body, NULL);
     L->scalars->conditions.n = around;
-    L->sync->around.n--;
+    L->sync->naround--;
     s->open = open;
     L->sync->guard = sync;
     L->guard = outer;
@@ -306,9 +306,9 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
 {
     Sched *s = L->sched;
     Opnd guard = L->guard;
-    uint32_t around = L->sync->around.n;
+    uint32_t around = L->sync->naround;
     L->guard = opnd_imm(1);
-    L->sync->around.n = 0;
+    L->sync->naround = 0;
     FOR_AGENTS(L, a)
     {
         FOR_RINGS_AT(L, st, a, r) {
@@ -318,7 +318,7 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
         }
     }
     L->guard = guard;
-    L->sync->around.n = around;
+    L->sync->naround = around;
 }
 
 static void statements(Lower *L, const PBlock *b, const BodyPart *part)

@@ -164,7 +164,7 @@ static bool takes(const Lower *L, const Planned *load, const Planned *store)
 static bool crossing(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const TensorAccess *load = a->write ? b : a, *store = a->write ? a : b;
-    return !load->write && store->write && accesses_cross(L, a, b, load_waited_for(load, store));
+    return accesses_cross(L, a, b, load_waited_for(load, store));
 }
 
 static bool add_crossing(Lower *L, void *to, uint32_t a, uint32_t b)
@@ -180,26 +180,18 @@ static bool add_crossing(Lower *L, void *to, uint32_t a, uint32_t b)
     return true;
 }
 
-/* By access, of a load: the first store of the team that crosses it; or NULL. */
-static const Planned **crossed(Lower *L)
-{
-    const Planned **found = arena_array(L->a, const Planned *, L->accesses->all.n);
-    first_uses(L);
-    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED, .meet = crossing, .found = add_crossing, .to = found});
-    return found;
-}
-
-/* What a load by a role of its own brings may be what the team stores, or is to store: that role does not know when. */
+/* What a load by a role of its own brings may be what the team stores, or is to store: that role does not know when, so its tile is kept. One by
+ * the working role comes behind the completion of all stores that it may meet. */
 void plan_crossing(Lower *L)
 {
-    const Planned **by = crossed(L);
-    FOR_MOVES(L->sched, p)
-        if (p->agent == AG_LOAD && p->mi.load && !p->mi.prefetch && by[p->access]) rings_keep_load(L, p, by[p->access]);
-}
-
-static bool both_store(Lower *L, const TensorAccess *a, const TensorAccess *b)
-{
-    return a->write && b->write && stores_meet(L, a, b);
+    const Planned **by = arena_array(L->a, const Planned *, L->accesses->all.n); /* by access, of a load: the first store that crosses it */
+    first_uses(L);
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED, .meet = crossing, .found = add_crossing, .to = by});
+    FOR_MOVES(L->sched, p) {
+        if (p->st->move->kind != MOVE_LOAD) continue;
+        if (p->agent == AG_WORK) L->accesses->all.v[p->access]->behind = p->ordered = by[p->access] != NULL;
+        else if (by[p->access]) rings_keep_load(L, p, by[p->access]);
+    }
 }
 
 static bool wait_for_it(Lower *L, void *to, uint32_t a, uint32_t b)
@@ -211,24 +203,19 @@ static bool wait_for_it(Lower *L, void *to, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. So does a
- * load by the working role behind that of all stores that it may meet. */
+/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. */
 void plan_order(Lower *L)
 {
     bool *waits = arena_array(L->a, bool, L->accesses->all.n);
-    const Planned **by = crossed(L);
-    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_STORES, .meet = both_store, .found = wait_for_it, .to = waits, .settled = waits});
-    FOR_MOVES(L->sched, p) {
-        bool load = p->st->move->kind == MOVE_LOAD && p->agent == AG_WORK;
-        if (load) L->accesses->all.v[p->access]->behind = p->ordered = by[p->access] != NULL;
-        else if (p->st->move->kind == MOVE_STORE) p->ordered = waits[p->access];
-    }
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_STORES, .meet = stores_meet, .found = wait_for_it, .to = waits, .settled = waits});
+    FOR_MOVES(L->sched, p)
+        if (p->st->move->kind == MOVE_STORE) p->ordered = waits[p->access];
 }
 
 static bool overtaken(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const TensorAccess *load = a->write ? b : a, *store = a->write ? a : b;
-    return !load->write && store->write && !load_waited_for(load, store) && store_overtakes(L, load, store);
+    return !load_waited_for(load, store) && store_overtakes(L, load, store);
 }
 
 /* By ring: the first store that overtakes a load. */
@@ -263,15 +250,15 @@ static Planned *plan_new(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
-    *p = (Planned){.st = st, .agent = AG_NONE};
+    *p = (Planned){.st = st,
+                   .agent = AG_NONE,
+                   .chain = s->chain,
+                   .depth = s->depth,
+                   .role = s->source,
+                   .around = L->sync->around,
+                   .naround = L->sync->naround};
     vec_push(L->a, &s->moves, p);
-    p->chain = s->chain;
-    p->depth = s->depth;
-    p->role = s->source;
     if (!L->derived) sync_note(L, st);
-    p->around = arena_array(L->a, Around, L->sync->around.n);
-    p->naround = L->sync->around.n;
-    if (p->naround) memcpy(p->around, L->sync->around.v, p->naround * sizeof *p->around);
     return p;
 }
 

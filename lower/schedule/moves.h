@@ -23,7 +23,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     const PStmt *st;
     const Link *chain; /* outermost first, depth + 1 of them: the same for all moves of a block */
     uint32_t depth;
-    Around *around;     /* the branches around it, outermost first */
+    const Around *around; /* the branches around it, outermost first */
     uint32_t naround;
     uint32_t access;    /* number in Accesses.all */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
@@ -78,8 +78,8 @@ static inline const Around *planned_parted(const Planned *a, const Planned *b)
 
 /* ---- moves.c ---- */
 void plan_move(Lower *L, const PStmt *st); /* adds it to moves */
-void plan_crossing(Lower *L);              /* loads that the working role does itself, in the order of its stores */
-void plan_order(Lower *L);                 /* what waits for stores */
+void plan_crossing(Lower *L);              /* loads that stores may meet: those that wait for them, those whose tiles are kept */
+void plan_order(Lower *L);                 /* stores that wait for stores */
 void plan_overtaking(Lower *L);            /* .. and for loads of what they overwrite */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 

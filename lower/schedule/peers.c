@@ -39,13 +39,16 @@ void around_enter(Lower *L, const PStmt *branch, bool other, bool followed)
         cluster_may(L, branch->value, &may, &may_not);
         a.out = (uint16_t)~(other ? may_not : may);
     }
-    vec_push(L->a, &s->around, a);
+    Around *all = arena_array(L->a, Around, s->naround + 1);
+    for (uint32_t i = 0; i < s->naround; i++) all[i] = s->around[i];
+    all[s->naround++] = a;
+    s->around = all;
 }
 
 bool left_out_at(const Lower *L, int rank)
 {
     bool out = false;
-    for (uint32_t i = 0; i < L->sync->around.n; i++) out |= L->sync->around.v[i].out >> rank & 1;
+    for (uint32_t i = 0; i < L->sync->naround; i++) out |= L->sync->around[i].out >> rank & 1;
     return out;
 }
 

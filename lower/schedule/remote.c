@@ -12,8 +12,8 @@
 
 static bool under_other_conditions(const Sync *s)
 {
-    for (uint32_t i = 0; i < s->around.n; i++)
-        if (!s->around.v[i].followed) return true;
+    for (uint32_t i = 0; i < s->naround; i++)
+        if (!s->around[i].followed) return true;
     return false;
 }
 

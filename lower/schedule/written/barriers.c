@@ -27,7 +27,7 @@ void sync_note(Lower *L, const PStmt *st)
     Explicit *e = &L->sync->bars[b->index];
     bool far = mv ? (L->cluster_size > 1 && (mv->cast || mv->barrier_peer)) || (L->k->pair && move_by_tensor_core(mv)) : st->peer != NULL;
     e->looped |= L->sched->depth > 0 || (slot && slot->op != SX_CONST);
-    for (uint32_t i = 0; i < L->sync->around.n; i++) e->looped |= L->sync->around.v[i].followed;
+    for (uint32_t i = 0; i < L->sync->naround; i++) e->looped |= L->sync->around[i].followed;
     e->generic |= mv && mv->kind == MOVE_FILL && mv->dst.peer;
     if (st->kind == P_WAIT && b->slots == 1) {
         e->again |= e->waited == L->sync->block + 1;
@@ -50,7 +50,7 @@ static uint32_t phase_var(Lower *L, const char *name, int64_t first, Span span)
 void sync_role(Lower *L)
 {
     Sync *s = L->sync;
-    s->commits.n = s->around.n = 0;
+    s->commits.n = s->naround = 0;
     for (uint32_t i = 0; i < L->k->barriers.n; i++) {
         const PBarrier *b = L->k->barriers.v[i];
         if (!s->bars[i].looped) {

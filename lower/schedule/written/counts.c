@@ -26,11 +26,7 @@ static void weigh_ranks(Lower *L, Note *n, const Sx *peer)
 void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, const Sx *peer)
 {
     Sync *s = L->sync;
-    Note n = {.bar = bar, .wait = wait, .role = s->role, .block = s->block, .span = L->stmt->span, .slot = slot};
-    Around *around = arena_array(L->a, Around, s->around.n);
-    n.around = around;
-    n.naround = s->many ? s->around.n : 0;
-    if (n.naround) memcpy(around, s->around.v, n.naround * sizeof *around);
+    Note n = {.bar = bar, .wait = wait, .role = s->role, .block = s->block, .span = L->stmt->span, .slot = slot, .around = s->around, .naround = s->many ? s->naround : 0};
     weigh_ranks(L, &n, peer);
     vec_push(L->a, &s->notes, n);
 }

@@ -63,7 +63,8 @@ typedef struct Sync {
     uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     Explicit *bars;  /* by PBarrier.index */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
-    VEC(Around) around; /* of the statement at hand; in derived schedules the rank decides those that are followed */
+    const Around *around; /* of the statement at hand, never changed; in derived schedules the rank decides those that are followed */
+    uint32_t naround;
     uint32_t id;     /* of roles whose threads work together: the last one's cta.sync */
     VEC(Commit) commits;
     VEC(GroupWait) waits;
