@@ -5,15 +5,15 @@
 #include "lang/limits.h"
 #include "lower/ir/thread_work.h"
 
-enum { LEVELS = 2, RUN_DIGITS = 6, RUNS = 8, NO_GRID = 1, UNITS_MAX = 1 << 24, BOX_BYTES = 1 << 30 };
+enum { LEVELS = 5, RUN_DIGITS = 6, RUNS = 8, NO_GRID = 1, UNITS_MAX = 1 << 24, BOX_BYTES = 1 << 30 };
 
-/* One dimension: what it is cut into by the panels of both sides, larger ones first. */
+/* One dimension, and what it is cut into, larger ones first: panels of both sides, as many units as take part in the skew, units, elements. */
 typedef struct Axis {
-    uint32_t extent;
+    uint32_t extent, width; /* elements: all, of a unit */
     int64_t pitch[THR_SIDES];
     uint32_t cut[THR_SIDES]; /* elements of a panel's row; 0: no panels */
     int64_t panel[THR_SIDES];
-    uint32_t level[LEVELS], nlevels;
+    uint32_t level[LEVELS], nlevels, npanels;
 } Axis;
 
 /* A part of a dimension without a ragged end: the first digit counts units of `width` elements. */
@@ -81,9 +81,10 @@ static int64_t advance(const Axis *x, int side, uint32_t at, uint32_t level)
     return cut ? at / cut * x->panel[side] + at % cut * x->pitch[side] : at * x->pitch[side];
 }
 
-static void axis_init(Axis *x, const IrPlan *p, uint32_t dim, uint32_t dst_dim)
+/* grid: units that take part in the skew together, or NO_GRID. */
+static void axis_init(Axis *x, const IrPlan *p, uint32_t dim, uint32_t dst_dim, uint32_t width, uint32_t grid)
 {
-    *x = (Axis){.extent = p->extent[dim]};
+    *x = (Axis){.extent = p->extent[dim], .width = width};
     const IrSide *side[THR_SIDES] = {&p->src, &p->dst};
     for (int s = 0; s < THR_SIDES; s++) {
         uint32_t d = s == THR_SRC ? dim : dst_dim;
@@ -97,6 +98,10 @@ static void axis_init(Axis *x, const IrPlan *p, uint32_t dim, uint32_t dst_dim)
     uint32_t a = x->cut[THR_SRC], b = x->cut[THR_DST];
     if (a || b) x->level[x->nlevels++] = a > b ? a : b;
     if (a && b && a != b) x->level[x->nlevels++] = a < b ? a : b;
+    x->npanels = x->nlevels;
+    if (grid != NO_GRID) x->level[x->nlevels++] = grid * width;
+    x->level[x->nlevels++] = width;
+    if (width > 1) x->level[x->nlevels++] = 1;
 }
 
 static void push_run(Runs *out, const Run *r)
@@ -117,47 +122,22 @@ static void move_on(Run *r, const Axis *x, uint32_t at, uint32_t level)
     for (int s = 0; s < THR_SIDES; s++) r->start[s] += advance(x, s, at, level);
 }
 
-/* n elements in a row: units, of which a multiple of `grid` take part in the skew, and single elements. */
-static void row_runs(const Axis *x, uint32_t n, uint32_t width, uint32_t grid, Run r, Runs *out)
+/* n elements, from a place on that begins a part of `level`. */
+static void axis_runs(const Axis *x, uint32_t level, uint32_t n, Run r, Runs *out)
 {
-    uint32_t units = n / width, even = units / grid * grid, level = x->nlevels;
-    int64_t step[THR_SIDES] = {width * x->pitch[THR_SRC], width * x->pitch[THR_DST]};
-    r.width = width;
-    if (even) {
-        Run main = r;
-        main.grid = grid > NO_GRID;
-        if (even > grid || grid == NO_GRID) put_digit(&main, even / grid, grid * step[THR_SRC], grid * step[THR_DST]);
-        if (main.grid) put_digit(&main, grid, step[THR_SRC], step[THR_DST]);
-        push_run(out, &main);
-    }
-    if (units > even) {
-        Run rest = r;
-        move_on(&rest, x, even * width, level);
-        put_digit(&rest, units - even, step[THR_SRC], step[THR_DST]);
-        push_run(out, &rest);
-    }
-    if (n % width == 0) return;
-    move_on(&r, x, units * width, level);
-    r.width = 1;
-    put_digit(&r, n % width, x->pitch[THR_SRC], x->pitch[THR_DST]);
-    push_run(out, &r);
-}
-
-static void axis_runs(const Axis *x, uint32_t level, uint32_t n, uint32_t width, uint32_t grid, Run r, Runs *out)
-{
-    if (level == x->nlevels) {
-        row_runs(x, n, width, grid, r, out);
-        return;
-    }
     uint32_t size = x->level[level], whole = n / size;
+    bool unit = level >= x->npanels && size <= x->width, grid = level >= x->npanels && !unit;
     if (whole) {
         Run in = r;
-        if (whole > 1) put_digit(&in, whole, advance(x, THR_SRC, size, level), advance(x, THR_DST, size, level));
-        axis_runs(x, level + 1, size, width, grid, in, out);
+        in.grid |= grid;
+        if (unit) in.width = size;
+        if (whole > 1 || unit) put_digit(&in, whole, advance(x, THR_SRC, size, level), advance(x, THR_DST, size, level));
+        if (unit) push_run(out, &in);
+        else axis_runs(x, level + 1, size, in, out);
     }
     if (n % size == 0) return;
     move_on(&r, x, whole * size, level);
-    axis_runs(x, level + 1, n % size, width, grid, r, out);
+    axis_runs(x, level + 1, n % size, r, out);
 }
 
 /* ---- pieces ---- */
@@ -296,11 +276,11 @@ static bool vector_pieces(const IrPlan *plan, ThrWork *out)
     Runs runs = {.n = 0};
     IrPlan flat = flatten(plan);
     const IrPlan *p = &flat;
-    axis_init(&x, p, p->rank - 1u, p->rank - 1u);
+    axis_init(&x, p, p->rank - 1u, p->rank - 1u, p->wide, NO_GRID);
     int64_t back = p->xform == IRX_REVERSE ? x.pitch[THR_SRC] : 0; /* the source's units come from the end of its row */
     if (back) x.pitch[THR_SRC] = -back;
     if (back && x.cut[THR_SRC]) return false;
-    axis_runs(&x, 0, x.extent, p->wide, NO_GRID, (Run){.n = 0}, &runs);
+    axis_runs(&x, 0, x.extent, (Run){.n = 0}, &runs);
     if (runs.full) return false;
     bool rotated = p->method == THR_ROTATED;
     for (uint32_t i = 0; i < runs.n; i++) {
@@ -384,10 +364,10 @@ static bool transpose_pieces(const IrPlan *p, ThrWork *out)
     Axis x[2];
     Runs rows = {.n = 0}, cols = {.n = 0};
     uint32_t i = p->rank - 2u, j = p->rank - 1u, grid = p->deal > 1 ? p->deal : NO_GRID;
-    axis_init(&x[0], p, i, j);
-    axis_init(&x[1], p, j, i);
-    axis_runs(&x[0], 0, x[0].extent, p->tall, grid, (Run){.n = 0}, &rows);
-    axis_runs(&x[1], 0, x[1].extent, p->wide, grid, (Run){.n = 0}, &cols);
+    axis_init(&x[0], p, i, j, p->tall, grid);
+    axis_init(&x[1], p, j, i, p->wide, grid);
+    axis_runs(&x[0], 0, x[0].extent, (Run){.n = 0}, &rows);
+    axis_runs(&x[1], 0, x[1].extent, (Run){.n = 0}, &cols);
     if (rows.full || cols.full || rows.n * cols.n > THR_PIECES) return false;
     for (uint32_t r = 0; r < rows.n; r++)
         for (uint32_t c = 0; c < cols.n; c++)
