@@ -63,6 +63,14 @@ bool lit_holds(Versions *v, Lit l)
     return lit_known(v, l);
 }
 
+Guard *guard_new(Versions *v, const PStmt *st, bool other, Lit whole)
+{
+    Guard *g = arena_new(v->L->a, Guard), *no = arena_new(v->L->a, Guard);
+    *g = (Guard){.whole = whole, .otherwise = no, .st = st, .other = other};
+    *no = (Guard){.whole = lit_not(v, whole), .otherwise = g, .st = st, .other = !other};
+    return g;
+}
+
 void guard_assume(Versions *v, const Guard *g)
 {
     vec_push(v->L->a, &v->known, g->whole);

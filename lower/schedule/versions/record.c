@@ -183,7 +183,7 @@ static bool guards_mention(Versions *v, const Box *b, Atom x)
 
 static bool lasts(Versions *v, const LoopFrame *f, const Box *b)
 {
-    if (!f->ranged) return false;
+    if (f->runs == NULL) return false;
     bool varies = b->remote && (domain_depends(v->d, f->from) | domain_depends(v->d, f->last)) & (DEP_TEAM | DEP_RANK);
     for (int i = 0; i < b->nguards && !varies; i++) varies = made_inside(v, f, b->guard[i]->whole.p);
     for (uint32_t i = 0; i < b->part.n && !varies; i++) varies = made_inside(v, f, b->part.lo[i]) || made_inside(v, f, b->part.hi[i]);
@@ -224,15 +224,8 @@ static bool guard_with(Versions *v, Box *b, Atom x, Poly value)
 {
     int n = 0;
     for (int i = 0; i < b->nguards; i++) {
-        Guard *g = arena_new(v->L->a, Guard), *no = arena_new(v->L->a, Guard);
-        *g = *b->guard[i];
-        *no = *g->otherwise;
-        g->whole = lit_with(v, g->whole, x, value);
-        no->whole = lit_with(v, no->whole, x, value);
-        g->nparts = no->nparts = 0;
-        g->otherwise = no;
-        no->otherwise = g;
-        if (lit_holds(v, no->whole)) return false;
+        const Guard *was = b->guard[i], *g = guard_new(v, was->st, was->other, lit_with(v, was->whole, x, value));
+        if (lit_holds(v, g->otherwise->whole)) return false;
         if (!lit_holds(v, g->whole)) b->guard[n++] = g;
     }
     b->nguards = (uint8_t)n;
@@ -268,11 +261,9 @@ static void add_earlier(Versions *v, const LoopFrame *f, const Box *of, int64_t 
     Box b = *of;
     Poly at = poly_sub(d, poly_atom(d, f->index), poly_const(d, turns));
     if (!in_turn(v, f, &b, at)) return;
-    Guard *was = arena_new(v->L->a, Guard), *first = arena_new(v->L->a, Guard);
-    *was = (Guard){.whole = {.p = at}, .otherwise = first, .st = f->st};
-    *first = (Guard){.whole = lit_not(v, was->whole), .otherwise = was, .st = f->st, .other = true};
+    const Guard *was = guard_new(v, f->st, false, (Lit){.p = at});
     b.earlier = f->st;
-    if (b.nguards < GUARDS_MAX && !lit_holds(v, first->whole)) add_guarded(v, b.tile, &b, was);
+    if (b.nguards < GUARDS_MAX && !lit_holds(v, was->otherwise->whole)) add_guarded(v, b.tile, &b, was);
 }
 
 void record_earlier(Versions *v, const Scope *s, const LoopFrame *f, uint32_t loops)
@@ -293,10 +284,10 @@ void record_turns(Versions *v, const Scope *s, const LoopFrame *f)
         TileRecord *t = &v->tiles[b.tile];
         bool empty_too;
         if (b.across && (!lasts(v, f, &b) || guards_mention(v, &b, f->index))) b.nguards = 0; /* in some turn */
-        if (b.across) add_guarded(v, b.tile, &b, f->ranged ? &f->runs : NULL);
+        if (b.across) add_guarded(v, b.tile, &b, f->runs);
         else if (!lasts(v, f, &b)) lose(t, &b, "written here, in a place that each turn of the loop works out");
         else if (!guards_mention(v, &b, f->index) && swept(v, f, &b, &empty_too))
-            add_guarded(v, b.tile, &b, empty_too || lit_holds(v, f->runs.whole) ? NULL : &f->runs);
+            add_guarded(v, b.tile, &b, empty_too || lit_holds(v, f->runs->whole) ? NULL : f->runs);
         else if (!each_turn(v, f, &s->taken.v[i])) lose(t, &b, "written here, and what all turns of the loop write together is not known");
     }
 }

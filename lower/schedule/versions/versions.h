@@ -36,7 +36,7 @@ typedef struct Guard { /* one way of an `if`; or, of a loop, that it has turns *
     Lit whole;
     const Lit *parts; /* what it is made of where it is `a && b`: together they say the same */
     uint32_t nparts;
-    const struct Guard *otherwise;
+    struct Guard *otherwise;
     const PStmt *st;
     bool other;       /* the `else` of it, or that the loop has no turn */
 } Guard;
@@ -72,8 +72,7 @@ typedef struct LoopFrame { /* one index */
     const PStmt *st;
     Atom index, before; /* newest when its body began */
     Poly from, last;
-    bool ranged;
-    Guard runs, never;
+    const Guard *runs; /* it has turns; NULL: nobody knows from where to where it goes */
 } LoopFrame;
 typedef struct Scope { /* a branch, or a loop's body */
     uint32_t outer; /* where the scope around it begins in the log */
@@ -124,6 +123,7 @@ void version_lose(TileRecord *t, const PRegion *at, const char *why, const char 
 Lit lit_not(Versions *v, Lit l);
 Lit lit_ordered(Versions *v, Lit l); /* .. of what is never below 0, or never above it */
 bool lit_holds(Versions *v, Lit l); /* by what is known */
+Guard *guard_new(Versions *v, const PStmt *st, bool other, Lit whole); /* and its opposite */
 void guard_assume(Versions *v, const Guard *g);
 bool le_forms(Versions *v, Poly a, Poly b);
 bool parts_apart(const Part *a, const Part *b); /* by numbers alone */

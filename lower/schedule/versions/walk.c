@@ -226,12 +226,10 @@ static void guard_parts(Versions *v, Guard *g, const Sx *x, bool holds)
 
 static const Guard *guard_of(Versions *v, const PStmt *st)
 {
-    Guard *yes = arena_new(v->L->a, Guard), *no = arena_new(v->L->a, Guard);
-    *yes = (Guard){.otherwise = no, .st = st};
-    *no = (Guard){.otherwise = yes, .st = st, .other = true};
+    Guard *yes = guard_new(v, st, false, (Lit){.p = {.bad = true}}); /* what it is comes with its parts */
     guard_parts(v, yes, st->value, true);
-    guard_parts(v, no, st->value, false);
-    no->whole = lit_not(v, yes->whole);
+    guard_parts(v, yes->otherwise, st->value, false);
+    yes->otherwise->whole = lit_not(v, yes->whole);
     return yes;
 }
 
@@ -269,11 +267,7 @@ static LoopFrame *frame_of(Versions *v, const PStmt *st, uint32_t id)
 {
     LoopFrame *f = arena_new(v->L->a, LoopFrame);
     *f = (LoopFrame){.st = st, .index = v->L->scalars->loops[id].atoms.index, .before = domain_newest(v->d)};
-    f->ranged = f->index && domain_range(v->d, f->index, &f->from, &f->last);
-    if (!f->ranged) return f;
-    Lit runs = {.p = f->last};
-    f->runs = (Guard){.whole = runs, .otherwise = &f->never, .st = st};
-    f->never = (Guard){.whole = lit_not(v, runs), .otherwise = &f->runs, .st = st, .other = true};
+    if (f->index && domain_range(v->d, f->index, &f->from, &f->last)) f->runs = guard_new(v, st, false, (Lit){.p = f->last});
     return f;
 }
 
@@ -285,8 +279,8 @@ static void body(Versions *v, const PStmt *st, int i, const LoopFrame *f, Scope 
     uint16_t ranks = v->ranks;
     vars_forget(v->L, st, POINT_IN);
     record_begin(v, s);
-    if (f->ranged && lit_holds(v, f->never.whole)) v->ranks = 0;
-    if (f->ranged) guard_assume(v, &f->runs);
+    if (f->runs && lit_holds(v, f->runs->otherwise->whole)) v->ranks = 0;
+    if (f->runs) guard_assume(v, f->runs);
     if (st->kind == P_FOR) walk(v, &st->body);
     else pipeline(v, st, i + 1);
     v->known.n = known;
