@@ -6,11 +6,15 @@
  * phase n - (S - lag). The first ones pass: the phase before the first counts as complete (PTX ISA, mbarrier.test_wait). */
 #include "lower/emit/roles.h"
 
+typedef struct Number { /* a value, or an immediate where v == 0 */
+    IrVal v;
+    int64_t k;
+} Number;
 typedef struct Counter { /* slot and phase of what comes next; 0, 0 for ever where a role is never done with a generation */
     bool held;                  /* by the variables; else it is the n-th */
     uint32_t n;
     uint32_t slots, pos, phase; /* IrVar; pos only where slots > 1 */
-    IrVal pos_now, phase_now;   /* read in this block, and the same since */
+    Number pos_now, phase_now;  /* read in this block, and the same since */
 } Counter;
 typedef struct Turns {
     Counter at, free; /* of its events; of its free barrier, where that has another number of slots */
@@ -24,47 +28,38 @@ typedef struct Count {
     Turns *turns; /* by ring */
 } Count;
 
-typedef struct Number { /* a value, or an immediate where v == 0 */
-    IrVal v;
-    int64_t k;
-} Number;
-
 /* ---- ops ---- */
 
-static void put(Count *c, IrOp *op, IrKey key, Number n)
+static IrArg arg(IrKey key, Number n)
 {
-    if (n.v) ir_ref(c->a, op, key, IRA_VAL, n.v);
-    else ir_imm(c->a, op, key, n.k);
+    return n.v ? (IrArg){.key = (uint8_t)key, .kind = IRA_VAL, .id = n.v} : (IrArg){.key = (uint8_t)key, .kind = IRA_IMM, .imm = n.k};
 }
 
-static IrOp *value_op(Count *c, IrOpcode code, IrType type)
+static Number make(Count *c, IrOpcode code, IrType type, const IrArg *args, size_t n)
 {
     IrOp *op = ir_op(c->a, c->r, code, c->span);
     op->type = (uint8_t)type;
     op->dst = ir_value(c->a, c->k, type, NULL);
-    return op;
+    for (size_t i = 0; i < n; i++) ir_put(c->a, op, args[i]);
+    return (Number){.v = op->dst};
+}
+#define MAKE(c, code, type, ...) make(c, code, type, (const IrArg[]){__VA_ARGS__}, sizeof((const IrArg[]){__VA_ARGS__}) / sizeof(IrArg))
+
+static Number binary(Count *c, IrOpcode code, Number a, int64_t b)
+{
+    return MAKE(c, code, IR_I32, arg(IRK_A, a), arg(IRK_B, (Number){.k = b}));
 }
 
-static IrVal get(Count *c, uint32_t var)
+static Number get(Count *c, uint32_t var)
 {
-    IrOp *op = value_op(c, IR_GET, IR_I32);
-    ir_ref(c->a, op, IRK_VAR, IRA_VAR, var);
-    return op->dst;
+    return MAKE(c, IR_GET, IR_I32, {.key = IRK_VAR, .kind = IRA_VAR, .id = var});
 }
 
 static void set(Count *c, IrOpcode code, uint32_t var, Number n)
 {
     IrOp *op = ir_op(c->a, c->r, code, c->span);
     ir_ref(c->a, op, IRK_VAR, IRA_VAR, var);
-    put(c, op, IRK_A, n);
-}
-
-static IrVal binary(Count *c, IrOpcode code, IrVal a, Number b)
-{
-    IrOp *op = value_op(c, code, IR_I32);
-    ir_ref(c->a, op, IRK_A, IRA_VAL, a);
-    put(c, op, IRK_B, b);
-    return op->dst;
+    ir_put(c->a, op, arg(IRK_A, n));
 }
 
 /* ---- counters ---- */
@@ -88,15 +83,15 @@ static Number position(Count *c, Counter *x)
 {
     if (x->slots == 1) return (Number){0};
     if (!x->held) return (Number){.k = x->n % x->slots};
-    if (x->pos_now == 0) x->pos_now = get(c, x->pos);
-    return (Number){.v = x->pos_now};
+    if (x->pos_now.v == 0) x->pos_now = get(c, x->pos);
+    return x->pos_now;
 }
 
 static Number phase(Count *c, Counter *x)
 {
     if (!x->held) return (Number){.k = x->n / x->slots & 1};
-    if (x->phase_now == 0) x->phase_now = get(c, x->phase);
-    return (Number){.v = x->phase_now};
+    if (x->phase_now.v == 0) x->phase_now = get(c, x->phase);
+    return x->phase_now;
 }
 
 /* The variables go on from here. */
@@ -115,25 +110,15 @@ static void next(Count *c, Counter *x)
         x->n++;
         return;
     }
-    Number wrap = {.k = 1}, now = phase(c, x);
+    Number now = phase(c, x), wraps = {.k = 1};
     if (x->slots > 1) {
-        IrVal after = binary(c, IR_ADD, position(c, x).v, (Number){.k = 1});
-        IrOp *end = value_op(c, IR_CMP, IR_PRED);
-        ir_ref(c->a, end, IRK_REL, IRA_WORD, IRL_EQ);
-        ir_ref(c->a, end, IRK_A, IRA_VAL, after);
-        ir_imm(c->a, end, IRK_B, x->slots);
-        IrVal ends = end->dst;
-        IrOp *one = value_op(c, IR_CVT, IR_I32);
-        ir_ref(c->a, one, IRK_A, IRA_VAL, ends);
-        wrap.v = one->dst;
-        IrOp *slot = value_op(c, IR_SEL, IR_I32);
-        ir_ref(c->a, slot, IRK_COND, IRA_VAL, ends);
-        ir_imm(c->a, slot, IRK_A, 0);
-        ir_ref(c->a, slot, IRK_B, IRA_VAL, after);
-        set(c, IR_SET, x->pos, (Number){.v = slot->dst});
+        Number after = binary(c, IR_ADD, position(c, x), 1);
+        Number ends = MAKE(c, IR_CMP, IR_PRED, {.key = IRK_REL, .kind = IRA_WORD, .id = IRL_EQ}, arg(IRK_A, after), arg(IRK_B, (Number){.k = x->slots}));
+        wraps = MAKE(c, IR_CVT, IR_I32, arg(IRK_A, ends));
+        set(c, IR_SET, x->pos, MAKE(c, IR_SEL, IR_I32, arg(IRK_COND, ends), arg(IRK_A, (Number){0}), arg(IRK_B, after)));
     }
-    set(c, IR_SET, x->phase, (Number){.v = binary(c, IR_XOR, now.v, wrap)});
-    x->pos_now = x->phase_now = 0;
+    set(c, IR_SET, x->phase, MAKE(c, IR_XOR, IR_I32, arg(IRK_A, now), arg(IRK_B, wraps)));
+    x->pos_now = x->phase_now = (Number){0};
 }
 
 static Counter *free_of(Turns *t)
@@ -175,7 +160,7 @@ static void forget(Count *c)
 {
     for (uint32_t i = 0; i < c->k->rings.n; i++) {
         Turns *t = &c->turns[i];
-        t->at.pos_now = t->at.phase_now = t->free.pos_now = t->free.phase_now = 0;
+        t->at.pos_now = t->at.phase_now = t->free.pos_now = t->free.phase_now = (Number){0};
     }
 }
 
@@ -187,7 +172,7 @@ static IrOp *at_free(Count *c, const IrOp *op, IrOpcode code, uint32_t ring)
     own->guard = op->guard;
     own->elect = op->elect;
     ir_ref(c->a, own, IRK_BAR, IRA_BAR, c->k->rings.v[ring].free);
-    if (slot.v || slot.k) put(c, own, IRK_SLOT, slot);
+    if (slot.v || slot.k) ir_put(c->a, own, arg(IRK_SLOT, slot));
     return own;
 }
 
@@ -208,10 +193,9 @@ static void ring_op(Count *c, const IrOp *op)
         return;
     }
     position(c, free_of(t));
-    Number now = phase(c, free_of(t)), parity = {.k = now.k ^ 1};
-    if (now.v) parity.v = binary(c, IR_XOR, now.v, (Number){.k = 1});
+    Number now = phase(c, free_of(t)), parity = now.v ? binary(c, IR_XOR, now, 1) : (Number){.k = now.k ^ 1};
     IrOp *own = at_free(c, op, IR_BAR_WAIT, ring);
-    put(c, own, IRK_PHASE, parity);
+    ir_put(c->a, own, arg(IRK_PHASE, parity));
     if (scope) ir_put(c->a, own, *scope);
 }
 
@@ -234,12 +218,12 @@ static void counted(Count *c, const IrOp *op)
     n = 0;
     for (uint32_t i = 0; i < op->nargs; i++) {
         bool turn = op->args[i].kind == IRA_TURN, scope = op->op == IR_AWAIT && op->args[i].key == IRK_SCOPE;
-        if (scope) put(c, own, IRK_PHASE, parity);
+        if (scope) ir_put(c->a, own, arg(IRK_PHASE, parity));
         if (!turn) ir_put(c->a, own, op->args[i]);
-        else if (slot[n].v || slot[n].k) put(c, own, IRK_SLOT, slot[n]);
+        else if (slot[n].v || slot[n].k) ir_put(c->a, own, arg(IRK_SLOT, slot[n]));
         n += turn;
     }
-    if (op->op == IR_AWAIT && ir_find(own, IRK_PHASE) == NULL) put(c, own, IRK_PHASE, parity);
+    if (op->op == IR_AWAIT && ir_find(own, IRK_PHASE) == NULL) ir_put(c->a, own, arg(IRK_PHASE, parity));
 }
 
 void count_turns(Arena *a, IrKernel *k, IrRole *r)
