@@ -95,6 +95,6 @@ void access_note(Lower *L, const MoveInfo *mi)
     TensorAccess *a = tensor_access(L, mi);
     a->number = all->all.n;
     if (last) a->nth_pipe = last->nth_pipe + (a->pipe != last->pipe);
-    a->form = access_form(L, a);
+    access_kind(L, a);
     vec_push(L->a, &all->all, a);
 }

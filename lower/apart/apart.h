@@ -61,7 +61,7 @@ typedef struct TensorAccess {
     int reduce;          /* WORDS_REDUCE, -1: none */
     uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
     uint32_t number;     /* in Accesses.all */
-    Name form;           /* equal for those that differ by constants alone: access_form */
+    uint32_t kind;       /* equal for those that differ by constants alone: access_kind */
     const void *pipe;    /* the across-grid pipeline around it */
     uint32_t nth_pipe;   /* .. in the order of the source, with what stands beside them */
     bool pipes;          /* of a hull: they are several */
@@ -81,8 +81,7 @@ struct Accesses {
     VEC(TensorAccess *) all;
     const void *across; /* across-grid pipeline that is open */
     uint32_t role;      /* of the source, that is being lowered: its number, from 1; 0: none */
-    Names *forms;
-    VEC(int64_t) words; /* of a form, while it is made */
+    VEC(const TensorAccess *) kinds; /* by number: the first of each */
 };
 
 /* ---- accesses.c ---- */
@@ -122,6 +121,7 @@ typedef enum Apart {
 } Apart;
 /* Of one tensor. why: in one sentence, where they are not; or NULL. */
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why);
+bool axes_same(const Axis *x, const Axis *y); /* they count the same */
 uint32_t loops_around(const TensorAccess *a, const TensorAccess *b); /* how many are around both, outermost first */
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
 
@@ -137,7 +137,7 @@ typedef struct AccessSearch {
     void *to;
     const bool *settled; /* by number: what two of these have in common is not looked for; NULL: none is */
 } AccessSearch;
-Name access_form(Lower *L, const TensorAccess *a);
+void access_kind(Lower *L, TensorAccess *a);
 void accesses_meeting(Lower *L, const AccessSearch *search); /* of all that were noted, each with itself, too */
 
 /* ---- rule_g.c ---- */

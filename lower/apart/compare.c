@@ -25,7 +25,7 @@ typedef struct Compared {
     const TensorAccess *remainders[2]; /* whose conditions are put in: with_remainders */
 } Compared;
 
-static bool one_axis(const Axis *x, const Axis *y)
+bool axes_same(const Axis *x, const Axis *y)
 {
     return x->kind == y->kind && x->space == y->space && x->of == y->of && x->dim == y->dim && poly_same(x->unit, y->unit) &&
            poly_same(x->from, y->from);
@@ -104,7 +104,7 @@ static void axes_shared(Lower *L, Compared *c, const TensorAccess *a, const Tens
     for (uint32_t i = 0; i < a->axes.n; i++) {
         for (uint32_t j = 0; j < b->axes.n; j++) {
             const Axis *x = &a->axes.v[i], *y = &b->axes.v[j];
-            if ((x->bound || y->bound) != bounds || !one_axis(x, y) || !usable(x, how) || !usable(y, how)) continue;
+            if ((x->bound || y->bound) != bounds || !axes_same(x, y) || !usable(x, how) || !usable(y, how)) continue;
             DomAxis both = {.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .size = x->size};
             both.quiet = bounds;
             if (how != APART_HERE) agree_of(L, c, x, y, &both);

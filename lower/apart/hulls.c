@@ -26,96 +26,6 @@ typedef struct Part { /* of sorted: lo <= place < hi */
 
 /* ---- order ---- */
 
-/* An access as words: those that have the same differ by constants alone. */
-static void put(Lower *L, int64_t word)
-{
-    vec_push(L->a, &L->accesses->words, word);
-}
-
-/* Indices of loops by their depth, those of the team of a pipeline by their place: as if all were in one loop. */
-static void put_atom(Lower *L, const TensorAccess *a, Atom x)
-{
-    for (uint32_t i = 0; i < a->loops.n; i++)
-        if (a->loops.v[i].index == x) {
-            put(L, (int64_t)i - INT32_MAX);
-            return;
-        }
-    int i = a->pipe ? 0 : a->nteam;
-    while (i < a->nteam && a->team[i] != x) i++;
-    put(L, i < a->nteam ? i - 2 * (int64_t)INT32_MAX : (int64_t)x);
-}
-
-static void put_form(Lower *L, const TensorAccess *a, Poly p, bool constant)
-{
-    uint32_t n = p.n - (poly_constant_term(p) != 0);
-    put(L, p.bad);
-    put(L, n);
-    for (uint32_t j = 0; j < n; j++) {
-        const Term *t = &p.terms[j];
-        put(L, t->coef);
-        put(L, t->natoms);
-        for (int i = 0; i < t->natoms; i++) put_atom(L, a, t->atoms[i]);
-    }
-    if (constant) put(L, poly_constant_term(p));
-}
-
-static void put_range(Lower *L, const TensorAccess *a, Atom index)
-{
-    Poly from, last;
-    bool known = domain_range(L->d, index, &from, &last);
-    put(L, known);
-    if (known) put_form(L, a, last, true);
-}
-
-static void put_axis(Lower *L, const TensorAccess *a, const Axis *x)
-{
-    put(L, x->kind);
-    put(L, (int64_t)(uintptr_t)x->space);
-    put(L, (int64_t)(uintptr_t)x->of);
-    put(L, x->dim);
-    put(L, x->bound);
-    put_form(L, a, x->unit, true);
-    put_form(L, a, x->from, true);
-    put_form(L, a, x->start, false);
-    put_form(L, a, x->extent, false);
-    put(L, x->agree ? x->agree->n : -1);
-    put(L, x->agree && x->agree->unknown);
-    for (int i = 0; x->agree && i < x->agree->n; i++) put(L, x->agree->index[i]);
-}
-
-static bool has_bad(const TensorAccess *a)
-{
-    bool bad = false;
-    for (uint32_t i = 0; i < a->axes.n; i++) bad |= a->axes.v[i].start.bad || a->axes.v[i].extent.bad;
-    return bad;
-}
-
-/* What the conditions around it say is left out, and which of loops and pipelines of the same ranges it is in. */
-Name access_form(Lower *L, const TensorAccess *a)
-{
-    struct Accesses *all = L->accesses;
-    all->words.n = 0;
-    put(L, base_of(a->info->tensor)->index);
-    put(L, a->write);
-    put(L, a->info->tensor->type);
-    put(L, a->waived | a->never << 1 | (a->pipe != NULL) << 2);
-    put(L, a->reduce);
-    put(L, a->role);
-    put(L, a->nteam);
-    put(L, a->loops.n);
-    put(L, has_bad(a) ? (int64_t)a->number : -1); /* it is like no other */
-    for (uint32_t i = 0; i < a->loops.n; i++) put_range(L, a, a->loops.v[i].index);
-    for (int i = 0; i < a->nteam; i++) a->pipe ? put_range(L, a, a->team[i]) : put(L, a->team[i]);
-    for (uint32_t i = 0; i < a->axes.n; i++) put_axis(L, a, &a->axes.v[i]);
-    if (all->forms == NULL) all->forms = names_new(L->a);
-    return names_intern(all->forms, (const char *)all->words.v, all->words.n * sizeof *all->words.v);
-}
-
-static bool alike(const TensorAccess *x, const TensorAccess *y)
-{
-    return x->form == y->form && x->behind == y->behind;
-}
-
 static bool of_tensor(const TensorAccess *a, const TensorAccess *b)
 {
     return base_of(a->info->tensor) == base_of(b->info->tensor);
@@ -133,7 +43,7 @@ static int order_accesses(const void *a, const void *b)
     int by = of_tensor(x, y) ? 0 : order(base_of(x->info->tensor)->index, base_of(y->info->tensor)->index);
     if (by == 0) by = order(x->write, y->write);
     if (by == 0) by = order(x->behind, y->behind);
-    if (by == 0) by = order(x->form, y->form);
+    if (by == 0) by = order(x->kind, y->kind);
     if (by == 0) by = order(x->nth_pipe, y->nth_pipe);
     for (uint32_t i = 0; i < x->axes.n && by == 0; i++) by = order(poly_constant_term(x->axes.v[i].start), poly_constant_term(y->axes.v[i].start));
     return by ? by : order(x->number, y->number);
@@ -152,8 +62,8 @@ static bool by_indices(Lower *L, const TensorAccess *a)
     return !(depends & DEP_DATA);
 }
 
-/* With those of `to` in the place of its loops from the n-th on, and of `team` in the place of its team's indices (NULL: they stay).
- * Nothing is known of them, and what the conditions around it say is left out. */
+/* With those of `to` in the place of its loops from the n-th on, and of `team` in the place of its team's indices (NULL: they stay), which have the
+ * same ranges. Nothing is known of them, and what the conditions around it say is left out. */
 static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to, const Atom *team)
 {
     Renaming other = {.n = 0};
@@ -169,6 +79,11 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
         x->team[i] = team[i];
     }
     if (other.n == 0) return true;
+    for (int i = 0; i < other.n; i++) {
+        Poly from, was, is;
+        bool known = domain_range(L->d, other.from[i], &from, &was);
+        ok &= domain_range(L->d, other.to[i], &from, &is) == known && (!known || poly_same(is, renamed(L, &other, was)));
+    }
     Axis *axes = arena_array(L->a, Axis, x->axes.n);
     uint32_t naxes = 0;
     for (uint32_t i = 0; i < x->axes.n; i++) {
@@ -190,7 +105,13 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
     return ok;
 }
 
-/* What goes for both of them goes for what lies in either. */
+static bool same_agree(const Agree *x, const Agree *y)
+{
+    if (x == NULL || y == NULL) return x == y;
+    return x->n == y->n && x->unknown == y->unknown && memcmp(x->index, y->index, (size_t)x->n * sizeof *x->index) == 0;
+}
+
+/* What goes for both of them goes for what lies in either. NULL: they differ by more than constants. */
 static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAccess *second)
 {
     TensorAccess *h = arena_new(L->a, TensorAccess), renamed = *second;
@@ -209,7 +130,7 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
         Poly ahead = poly_sub(L->d, y->start, x->start),
              more = poly_sub(L->d, poly_add(L->d, ahead, y->extent), x->extent);
         int64_t by = 0, longer = 0;
-        bool known = poly_is_const(ahead, &by) && poly_is_const(more, &longer);
+        bool known = axes_same(x, y) && x->bound == y->bound && same_agree(x->agree, y->agree) && poly_is_const(ahead, &by) && poly_is_const(more, &longer);
         h->axes.v[i] = *x;
         if (by < 0) h->axes.v[i].start = y->start;
         h->axes.v[i].extent = poly_add(L->d, x->extent,
@@ -234,6 +155,34 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
     return h;
 }
 
+/* But for their axes. */
+static bool alike(const TensorAccess *x, const TensorAccess *y)
+{
+    return of_tensor(x, y) && x->write == y->write && x->info->tensor->type == y->info->tensor->type && x->waived == y->waived && x->never == y->never &&
+           !x->pipe == !y->pipe && x->reduce == y->reduce && x->role == y->role && x->nteam == y->nteam && x->loops.n == y->loops.n &&
+           (x->pipe || memcmp(x->team, y->team, (size_t)x->nteam * sizeof *x->team) == 0);
+}
+
+enum { KINDS = 64 }; /* of which it may be: the last ones of accesses like it */
+
+void access_kind(Lower *L, TensorAccess *a)
+{
+    struct Accesses *all = L->accesses;
+    uint32_t i = all->kinds.n, tried = 0;
+    bool found = false;
+    while (i-- > 0 && tried < KINDS && !found) {
+        if (!alike(all->kinds.v[i], a)) continue;
+        DomScratch scratch = domain_scratch(L->d);
+        found = unite(L, all->kinds.v[i], a) != NULL;
+        domain_release(L->d, scratch);
+        a->kind = i;
+        tried++;
+    }
+    if (found) return;
+    a->kind = all->kinds.n;
+    vec_push(L->a, &all->kinds, a);
+}
+
 static bool single(Part p)
 {
     return p.hi - p.lo == 1;
@@ -249,7 +198,7 @@ static Part half(Part p, bool second)
 static const TensorAccess *hull(Hulls *h, Part p)
 {
     if (single(p)) return h->sorted[p.lo];
-    if (!alike(h->sorted[p.lo], h->sorted[p.hi - 1])) return NULL;
+    if (h->sorted[p.lo]->kind != h->sorted[p.hi - 1]->kind || h->sorted[p.lo]->behind != h->sorted[p.hi - 1]->behind) return NULL;
     const TensorAccess **made = &h->of[half(p, true).lo];
     if (*made) return *made;
     const TensorAccess *a = hull(h, half(p, false)), *b = hull(h, half(p, true));
