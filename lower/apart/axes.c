@@ -1,6 +1,7 @@
 /* An access as intervals on axes (apart.h). What is new about a kind of access is said here and nowhere else.
  *
  *   every access      its places in the dimensions of the tensor; with a step in their quotients and residues, too
+ *   elements          x[n, idx[n] + i]: the places counted from idx[n] mean the same to those that agree in n
  *   through a view    the view's own bounds: outside of them nothing is touched. Where the view moves or has a shape of its own, the
  *                     places counted from where it begins mean the same to those that agree in what moves it
  *   sorted            x[idx[a] +: idx[b] - idx[a]] with `trust sorted(idx)`: the places a .. b - 1 of idx. What is cut to the tensor
@@ -177,6 +178,27 @@ const Sx *next_element(Lower *L, Poly p, uint32_t *i, Atom *atom)
     return NULL;
 }
 
+/* Of a start that elements say, what is added to them: `h` of out[n, oy[n] + h, :]. */
+static void counted_axis(Lower *L, TensorAccess *a, Axis x)
+{
+    Poly start = x.start, rest;
+    Agree *g = arena_new(L->a, Agree);
+    const Sx *element;
+    Atom read;
+    int64_t times;
+    int fuel = AGREE_FUEL;
+    *g = (Agree){0};
+    for (uint32_t i = 0; (element = next_element(L, x.start, &i, &read)); x.start = rest) {
+        if (!domain_linear(L->d, x.start, read, &times, &rest)) return;
+        agree_on(L, g, element, &fuel);
+    }
+    if (poly_same(x.start, start) || domain_depends(L->d, x.start) & DEP_DATA) return;
+    x.kind = AXIS_COUNTED;
+    x.from = poly_sub(L->d, start, x.start);
+    if (g->n || g->unknown) x.agree = g;
+    add(L, a, x);
+}
+
 static void looped_axis(Lower *L, TensorAccess *a, Axis x)
 {
     Poly begin = x.start, end = poly_add(L->d, x.start, x.extent), rest;
@@ -213,6 +235,7 @@ static void base_axes(Lower *L, TensorAccess *a)
     for (int b = 0; b < box.rank; b++) {
         add(L, a, element(L, base, b, box.start[b], box.extent[b]));
         looped_axis(L, a, element(L, base, b, box.start[b], box.extent[b]));
+        counted_axis(L, a, element(L, base, b, box.start[b], box.extent[b]));
     }
     for (int d = 0; d < m->rank; d++) {
         int b = t->base ? t->dim_of[d] : d;
