@@ -41,7 +41,7 @@ static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
     const IrArg *bar = f->most && f->op ? ir_find(f->op, IRK_BAR) : NULL;
     if (bar && k->bars.v[bar->id].span.hi) diag_label(d, g, k->bars.v[bar->id].span, "the tile");
     if (f->condition == TREE_COUNT) diag_fix(d, g, "let all CTAs of the cluster go through the loop as often, with the condition inside: `for .. { if .. { .. } }`");
-    if (f->condition == TREE_ENDS) diag_fix(d, g, "divide by the maximum of that and 1");
+    if (f->condition == TREE_ENDS) diag_fix(d, g, "divide by the maximum of that and 1, or let `where` say of a size that it is at least 1");
     if (f->other && f->other->span.hi) diag_label(d, g, f->other->span, "the other access");
 }
 

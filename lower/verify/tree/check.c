@@ -463,7 +463,7 @@ static const char *outside(const Check *c, const TreeAccess *a)
 
 static void across(Check *c)
 {
-    if ((c->at = tree_ends(&c->f)) != UINT32_MAX) fail(c, TREE_ENDS, NO_RING, NULL, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
+    if ((c->at = tree_ends(&c->f)) != UINT32_MAX) fail(c, TREE_ENDS, NO_RING, NULL, "how often this loop runs, and whether under a condition, depends on a division by what may be 0: nothing shows that it ends");
     if ((c->at = tree_draws(&c->f)) != UINT32_MAX) fail(c, TREE_ENDS, NO_RING, NULL, "nothing shows that what is drawn ends this loop, or that it is drawn as often as it says");
     if ((c->at = tree_alike(&c->f)) != UINT32_MAX) fail(c, TREE_COUNT, NO_RING, NULL, "CTAs of a cluster may not come here as often as those that they reach");
     if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");

@@ -77,8 +77,8 @@ static void enter_loop(Verifier *v, uint32_t op)
          hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, v->operands[op].b);
     int64_t turns = 0;
     if (form_data(&v->f, lo)->wild || form_data(&v->f, hi)->wild) {
-        Diag *g = verify_refuse(v, E0660, op, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
-        if (g) diag_fix(v->diags, g, "divide by the maximum of that and 1");
+        Diag *g = verify_refuse(v, E0660, op, "how often this loop runs, and whether under a condition, depends on a division by what may be 0: nothing shows that it ends");
+        if (g) diag_fix(v->diags, g, "divide by the maximum of that and 1, or let `where` say of a size that it is at least 1");
         return;
     }
     forget_values(v, op);
