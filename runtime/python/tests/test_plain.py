@@ -113,6 +113,14 @@ def test_names():
     assert list(k["plan"](self=x, dst=lambda shape, dtype: Ints(*shape)).data) == list(range(720))
 
 
+def test_kernels():
+    """Which there are."""
+    k = tilecc.loads(SOURCE + SOURCE.replace("copy", "again"))
+    assert list(k) == ["copy", "again"] and {"copy", "again"} <= set(dir(k)) and "again" in k and "nope" not in k
+    all_tests.raises(FileNotFoundError, "nor module of the library", lambda: tilecc.load("std.nope"))
+    assert "gather" in dir(tilecc.std) and "public" not in dir(tilecc.std)
+
+
 def test_pickle():
     k, x, y = tilecc.loads(SOURCE, BM=4), Ints(20, 36, range(720)), Ints(20, 36)
     pickle.loads(pickle.dumps(k.copy))(x, y)

@@ -12,6 +12,7 @@ says, comes as an exception with the text that `tilecc` prints.
 """
 
 import ctypes
+import errno
 import itertools
 import operator
 import os
@@ -615,7 +616,8 @@ class Kernel:
 
 
 class Module:
-    """A .tile source with its compile-time parameters; kernels are attributes, and items by their names. It is compiled for a device at the first call there."""
+    """A .tile source with its compile-time parameters; kernels are attributes, and items by their names, which a loop over the module goes through. It is
+    compiled for a device at the first call there."""
 
     def __init__(self, path, text, defines, simulator):
         if not isinstance(simulator, str):
@@ -649,8 +651,12 @@ class Module:
             raise KeyError(str(e)) from None
         return Kernel(self, name)
 
+    def __iter__(self):
+        """The names of its kernels, in the order of the source."""
+        return iter(list(self._on((CPU, self._simulator)).kernels))
+
     def __dir__(self):
-        return sorted({*super().__dir__(), *self._on((CPU, self._simulator)).kernels})
+        return sorted({*super().__dir__(), *self})
 
     def _on(self, where):
         compiled = self._compiled.get(where)
@@ -722,6 +728,8 @@ def load(path, *, simulator="sim", **defines):
     text = None if os.path.exists(path) else native.library(os.fsencode(path), byref(size), byref(name))
     if text:
         return Module(name.value.decode(), ctypes.string_at(text, size.value), defines, simulator)
+    if path.startswith("std.") and not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, "No such file, nor module of the library (tilecc --list-library)", path)
     with open(path, "rb") as f:
         return Module(path, f.read(), defines, simulator)
 

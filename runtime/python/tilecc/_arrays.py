@@ -87,7 +87,7 @@ def _from_interface(x, interface, device, readonly=False):
     raw = text[1] == "V"
     size = int(text[2:]) if raw or text[1] in _KINDS else 0
     if size not in (1, 2, 4, 8):
-        raise TypeError(f"elements of type {text} have no type in .tile")
+        raise TypeError(f"elements of type {text}, as NumPy writes it, have no type in .tile")
     if text[0] == ">":
         raise TypeError("its bytes are in big-endian order")
     if interface.get("mask") is not None:

@@ -5,7 +5,7 @@ bytes, rows of any length, any addresses and strides but negative ones: by copy 
 of 16 bytes), else by threads (std.odd), in two or three launches where parts are moved by themselves. What sums takes rows that are no such multiples
 by way of copies that are. What can't be comes as ValueError or TypeError, or as tilecc.LaunchError with the text of the launch check."""
 
-from .._functions import public
+from .._functions import public as _public
 from ._conv import col2im, im2col
 from ._copies import concat, convert, copy, fill, permute, split, transpose
 from ._heads import merge_heads, merge_qkv, split_heads, split_qkv
@@ -22,4 +22,4 @@ __all__ = [
 
 for _name in __all__:
     globals()[_name].__module__ = __name__
-    globals()[_name] = public(globals()[_name])
+    globals()[_name] = _public(globals()[_name])
