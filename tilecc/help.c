@@ -39,7 +39,7 @@ static const Row ARGUMENTS[] = {
     {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
                              "to a file afterwards; sizes by name come from the other arguments, compile-time names from the program and -D; `E + 1`, `ceil(M, 64)` are worked out"},
     {"d=s32[64]~7%100", "a tensor made here: `~7` numbers by that seed, `~7%100` whole ones below 100, `~zeros`, `~iota` (0, 1, ..), `~perm` "
-                        "(each of 0 to n - 1 once); `:out.npy` may follow"},
+                        "(each of 0 to n - 1 once); `:out.npy` may follow, also where it is only read"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
     {"M=64", "a size of the kernel, for the tensors in whose extents it stands"},

@@ -48,6 +48,11 @@ expect 2 "src=bf17.200,512.: there is no type 'bf17'; did you mean 'bf16'" run -
 expect 2 "there is no type 'quaternion'; types are u8, u16, .* bf16, .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
 expect 2 "src=5: 'src' is a tensor .bf16.M, N.., not a number: src=in.npy" run --device=sim good.tile src=5 'dst=bf16[M,N]:out.npy'
 expect 3 "can't read 'x\[1\].npy'" run --device=sim good.tile 'src=x[1].npy' 'dst=bf16[M,N]:out.npy'
+# What is made for a tensor that is only read goes to a file, too: this copy has it again.
+expect 0 '' run --device=sim good.tile 'src=bf16[64,256]~7:from.npy' 'dst=bf16[M,N]:to.npy'
+cmp from.npy to.npy || fail "what is read is not what was written to a file"
+expect 2 "the kernel does not write 'src'" run --device=sim good.tile 'src=bf16[64,256]:from.npy' 'dst=bf16[M,N]:to.npy'
+rm from.npy to.npy
 # Numbers are written as in programs, and all of an argument is the number.
 cat >at.tile <<'END'
 kernel at(y: global u8[M, 64], n: s32) {

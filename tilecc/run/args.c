@@ -187,7 +187,7 @@ static int suit_tensor(const RunArg *a, bool saved)
     bool number = !a->typed && a->value[strspn(a->value, "+-.0123456789")] == 0 && access(a->value, F_OK) != 0;
     if (number)
         complain("%s: '%s' is a tensor (%s%s), not a number: %s=in.npy", a->text, a->name, type, p->extents, a->name);
-    else if (a->out && !p->written)
+    else if (a->out && !p->written && !a->made)
         complain("%s: the kernel does not write '%s', so there is no output: %s=in.npy", a->text, a->name, a->name);
     else if (!a->typed && p->written && !a->out && !saved)
         complain("%s: '%s' is written: %s=%s%s:out.npy makes a new one, %s=in.npy:out.npy starts from a file", a->text,
