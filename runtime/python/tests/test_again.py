@@ -63,7 +63,7 @@ class OnSimulator(Counted):
 
     def __init__(self, torch, bound, order):
         super().__init__(torch, bound, order)
-        self.simulator, self.parameters = bound.device, bound.parameters
+        self.device, self.simulator, self.parameters = 0, bound.device, bound.parameters
         self.sizes = [None if p.scalar else bound.binds[p.key][1] for p in bound.parameters]
 
     def launch(self, at, stream):
