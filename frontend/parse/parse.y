@@ -123,7 +123,7 @@ static void yyerror(Span *at, Parse *ps, const char *msg);
 %type <ident> name opt_by opt_word
 %type <idents> names path index
 %type <expr> expr sum prim bdim
-%type <exprs> exprs sums targs tuple alternatives
+%type <exprs> exprs args sums targs tuple alternatives
 %type <sub> sub
 %type <subs> subs
 %type <dims> dims
@@ -294,8 +294,7 @@ act: "move" prim "->" prim clauses      { $$ = stmt_move(TREE, ST_MOVE, @$, $2, 
    | "wait" "group" gopt                { $$ = stmt_wait_group(TREE, @$, $3); }
    | "arrive" prim                      { $$ = stmt_operand(TREE, ST_ARRIVE, @$, $2); }
    | "expect" prim "," expr             { $$ = stmt_expect(TREE, @$, $2, $4); }
-   | path targs "(" ")"                 { $$ = stmt_call(TREE, @$, @1, $1, $2, (ExprList){0}); }
-   | path targs "(" exprs ")"           { $$ = stmt_call(TREE, @$, @1, $1, $2, $4); }
+   | path targs "(" args ")"            { $$ = stmt_call(TREE, @$, @1, $1, $2, $4); }
    ;
 gopt: %empty                            { $$ = (WaitGroup){0}; }
     | prim                              { $$ = (WaitGroup){.count = $1}; }
@@ -378,6 +377,9 @@ ritem: expr                             { $$ = range_item(TREE, @$, NULL, $1); }
 exprs: expr                             { $$ = expr_list((ExprList){0}, $1); }
      | exprs "," expr                   { $$ = expr_list($1, $3); }
      ;
+args: %empty                            { $$ = (ExprList){0}; }
+    | exprs
+    ;
 expr: prim
     | expr "||" expr                    { $$ = expr_binary(TREE, @$, OP_LOR, @2, $1, $3); }
     | expr "&&" expr                    { $$ = expr_binary(TREE, @$, OP_LAND, @2, $1, $3); }
@@ -422,11 +424,11 @@ prim: name                              { $$ = expr_name(TREE, $1); }
     | FLOAT                             { $$ = expr_float(TREE, @$, $1); }
     | STRING                            { $$ = expr_string(TREE, @$, $1); }
     | "(" expr ")"                      { $$ = expr_paren($2, @$); }
-    | name "(" exprs ")"                { $$ = expr_call(TREE, @$, $1, $3); }
+    | name "(" args ")"                 { $$ = expr_call(TREE, @$, $1, $3); }
     | "peer" "(" expr "," expr ")"      { $$ = expr_peer(TREE, @$, @1, $3, $5); }
     | prim "[" subs "]"                 { $$ = expr_index(TREE, @$, $1, $3); }
     | prim "." name                     { $$ = expr_member(TREE, @$, $1, $3); }
-    | prim "." name "(" exprs ")"       { $$ = expr_method(TREE, @$, $1, $3, $5); }
+    | prim "." name "(" args ")"        { $$ = expr_method(TREE, @$, $1, $3, $5); }
     | "cluster" "." name                { $$ = expr_member(TREE, @$, expr_word(TREE, @1, "cluster"), $3); }
     | "grid" "." name                   { $$ = expr_member(TREE, @$, expr_word(TREE, @1, "grid"), $3); }
     ;
