@@ -57,28 +57,14 @@ static Need bound_of(Lower *L, Poly x, int64_t limit, bool least)
     return check(least ? lx_op(L->a, pool, LX_LE, l, e) : lx_op(L->a, pool, LX_LE, e, l));
 }
 
-enum { BOUNDS_MAX = 32 };
-
-static Need bounded(Lower *L, Poly x, int64_t limit, bool least)
-{
-    for (uint32_t i = 0; i < L->scalars->answers.n; i++) {
-        const NeedAnswer *b = &L->scalars->answers.v[i];
-        if (b->terms == x.terms && b->n == x.n && b->limit == limit && b->least == least && !x.bad) return b->need;
-    }
-    Need need = bound_of(L, x, limit, least);
-    if (L->scalars->answers.n == BOUNDS_MAX) L->scalars->answers.n = 0;
-    vec_push(L->a, &L->scalars->answers, ((NeedAnswer){x.terms, x.n, least, limit, need}));
-    return need;
-}
-
 Need need_at_least(Lower *L, Poly x, int64_t limit)
 {
-    return bounded(L, x, limit, true);
+    return bound_of(L, x, limit, true);
 }
 
 Need need_at_most(Lower *L, Poly x, int64_t limit)
 {
-    return bounded(L, x, limit, false);
+    return bound_of(L, x, limit, false);
 }
 
 Need need_equal(Lower *L, Poly x, int64_t k)

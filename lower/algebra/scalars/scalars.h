@@ -95,13 +95,6 @@ typedef struct Need { /* for all indices: proved, left to a launch check, imposs
     enum { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } is;
     Lx cond; /* of the check */
 } Need;
-typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by every move that uses them */
-    const Term *terms;
-    uint32_t n;
-    bool least;
-    int64_t limit;
-    Need need;
-} NeedAnswer;
 
 typedef struct Point { /* what a variable is between, at points of a statement that assigns it */
     uint32_t var;
@@ -141,7 +134,6 @@ struct Scalars {
     VEC(OpenLoop) open_loops; /* outermost first */
     uint64_t open_mask;
     VEC(Condition) conditions; /* that hold where the statement at hand does something */
-    VEC(NeedAnswer) answers;
     VEC(const Sx *) wide_scalars; /* exact.c: whose extremes the launch evaluates */
 };
 
