@@ -233,8 +233,6 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
                 if (!two && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
-            } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
-                inner = a.a; /* it stands for a pred of many terms */
             } else if (a.kind == ATOM_PROD) {
                 inner = form_of_atom(f, a.a);
             } else if (a.boolean && d->n > 1) {

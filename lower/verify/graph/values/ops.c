@@ -213,27 +213,8 @@ static Form compare(Forms *f, const IrOp *op, Form a, Form b)
     }
 }
 
-/* The pred as an atom or its contrary, where it has many terms. */
-static Form abbreviate(Forms *f, Form pred)
-{
-    const FormData *d = form_data(f, pred);
-    if (d->n <= 1) return pred;
-    bool contrary = d->k != 0;
-    Form x = contrary ? form_not(f, pred) : pred;
-    if (x == 0) return pred;
-    Form atom = form_pred(f, ATOM_OP, IR_AND, x, x);
-    return contrary ? form_not(f, atom) : atom;
-}
-
-enum { JOINED = 9 };
-
-/* A pred and its contrary have as many terms, so what is abbreviated in one is in the other. */
 static Form join_preds(Forms *f, const IrOp *op, Form a, Form b)
 {
-    if ((form_data(f, a)->n + 1) * (form_data(f, b)->n + 1) > JOINED) {
-        a = abbreviate(f, a);
-        b = abbreviate(f, b);
-    }
     Form both = form_guard(f, a, b);
     return both && op->op == IR_OR ? form_add(f, form_add(f, a, 1, b), -1, both) : both;
 }
