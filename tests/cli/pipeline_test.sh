@@ -59,7 +59,7 @@ rm -f rows.tile
 
 # Without `grid` and `across grid` a kernel is one CTA, and the plan says so.
 sed 's/ across grid//' copy.tile >one.tile
-expect 0 '' --explain-plan one.tile
+expect 0 'write `across grid` behind the range' --explain-plan one.tile
 contains out '^  one CTA$'
 rm -f one.tile
 expect 0 '' --explain-plan good.tile
