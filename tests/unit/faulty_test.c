@@ -211,16 +211,16 @@ static const Place PLACES[] = {
     {"\"arrive\" prim", 1, PAIR("arrive peer(a[0], @); wait a[0];")},
     {"\"expect\" prim \",\" expr", 1, PAIR("expect @, 16; wait b;")},
     {"\"expect\" prim \",\" expr", 2, PAIR("expect b, @; wait b;")},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(a) { if a > 1 { } } kernel k() { f(@); }"},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(t: shared f32[8, 64]) { fill t = 0; } " MOVES("f(@);")},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(g: global f32[N, 64]) { if N > 1 { } } " MOVES("f(@);")},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(b: barrier) { wait b; } " MOVES("f(@);")},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(m: map) { prefetch m; } " MOVES("f(@);")},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(p: policy) { } " MOVES("f(@);")},
-    {"path targs \"(\" exprs \")\"", 1, "fn f(n: s32) { if n > 1 { } } " MOVES("f(@);")},
-    {"path targs \"(\" \")\"", 1, "fn f<A>() { if A > 1 { } } kernel k() { f<@>(); }"},
-    {"path targs \"(\" exprs \")\"", 2, "fn f<A>(a) { if A > a { } } kernel k() { f<@>(1); }"},
-    {"path targs \"(\" exprs \")\"", 2, "fn f<A>(a) { if A > a { } } kernel k() { f<1>(@); }"},
+    {"path targs \"(\" args \")\"", 1, "fn f(a) { if a > 1 { } } kernel k() { f(@); }"},
+    {"path targs \"(\" args \")\"", 1, "fn f(t: shared f32[8, 64]) { fill t = 0; } " MOVES("f(@);")},
+    {"path targs \"(\" args \")\"", 1, "fn f(g: global f32[N, 64]) { if N > 1 { } } " MOVES("f(@);")},
+    {"path targs \"(\" args \")\"", 1, "fn f(b: barrier) { wait b; } " MOVES("f(@);")},
+    {"path targs \"(\" args \")\"", 1, "fn f(m: map) { prefetch m; } " MOVES("f(@);")},
+    {"path targs \"(\" args \")\"", 1, "fn f(p: policy) { } " MOVES("f(@);")},
+    {"path targs \"(\" args \")\"", 1, "fn f(n: s32) { if n > 1 { } } " MOVES("f(@);")},
+    {"path targs \"(\" args \")\"", 1, "fn f<A>() { if A > 1 { } } kernel k() { f<@>(); }"},
+    {"path targs \"(\" args \")\"", 2, "fn f<A>(a) { if A > a { } } kernel k() { f<@>(1); }"},
+    {"path targs \"(\" args \")\"", 2, "fn f<A>(a) { if A > a { } } kernel k() { f<1>(@); }"},
     {"\"<\" sums \">\"", 1, "fn f<A, B>() { if A > B { } } kernel k() { f<1, @>(); }"},
     {"\"multicast\" \"(\" expr \")\"", 1, PAIR("move x[0, 0] -> t multicast (@);")},
     {"\"bytes\" tuple", 1, KERNEL("shared t: f32[64]; fill t = 0; move t -> x[0, 0 +: 64] via bulk bytes (@);")},
@@ -262,13 +262,13 @@ static const Place PLACES[] = {
     {"exprs \",\" expr", 1, KERNEL("let w = min(@, 1); if w > 1 { }")},
     {"exprs \",\" expr", 2, KERNEL("let w = ceil(N, @); if w > 1 { }")},
     {"\"(\" expr \")\"", 1, KERNEL("let w = (@); if w > 1 { }")},
-    {"name \"(\" exprs \")\"", 1, "fn f(a) = a + 1; " KERNEL("let w = f(@); if w > 1 { }")},
+    {"name \"(\" args \")\"", 1, "fn f(a) = a + 1; " KERNEL("let w = f(@); if w > 1 { }")},
     {"\"peer\" \"(\" expr \",\" expr \")\"", 1, PAIR("move x[0, 0] -> peer(@, 1) commit b; wait b;")},
     {"\"peer\" \"(\" expr \",\" expr \")\"", 2, PAIR("move x[0, 0] -> peer(t, @) commit b; wait b;")},
     {"prim \"[\" subs \"]\"", 1, KERNEL("let w = (@)[0]; if w > 1 { }")},
     {"prim \".\" name", 1, KERNEL("let w = (@).x; if w > 1 { }")},
-    {"prim \".\" name \"(\" exprs \")\"", 1, KERNEL("let w = (@).f(1); if w > 1 { }")},
-    {"prim \".\" name \"(\" exprs \")\"", 2, "import std.tiles; " KERNEL("let w = std.tiles.f(@); if w > 1 { }")},
+    {"prim \".\" name \"(\" args \")\"", 1, KERNEL("let w = (@).f(1); if w > 1 { }")},
+    {"prim \".\" name \"(\" args \")\"", 2, "import std.tiles; " KERNEL("let w = std.tiles.f(@); if w > 1 { }")},
 };
 enum { NPLACES = sizeof PLACES / sizeof *PLACES };
 
@@ -299,7 +299,7 @@ typedef struct Rule {
 
 static int expressions_in(const char *rule)
 {
-    static const char *const KINDS[] = {"expr", "sum", "prim", "exprs", "sums", "tuple", "bdim", "targs"};
+    static const char *const KINDS[] = {"expr", "sum", "prim", "exprs", "args", "sums", "tuple", "bdim", "targs"};
     char copy[200];
     int n = 0;
     snprintf(copy, sizeof copy, "%s", rule);
