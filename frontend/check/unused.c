@@ -58,24 +58,25 @@ static void warn(Compilation *c, bool used, Name name, Span span, const char *wh
     if (!used && text[0] != '_') diag_at(c->diags, W0001, span, what, text);
 }
 
-/* A pipeline of a kernel of one CTA, where nothing says that one is meant. */
+/* Where nothing says how many CTAs there are: what asks for its number, or else a pipeline, looks as if several were meant. */
 static void warn_alone(Compilation *c, const PKernel *k)
 {
+    const char *name = names_text(c->names, k->name);
     const PStmt *s = k->body.first;
     while (s && s->kind != P_PIPELINE) s = s->next;
-    if (s == NULL || k->grid_span.hi || k->across_span.hi || k->grid_uses.n) return;
-    Diag *g = diag_at(c->diags, P0008, s->pipe->span, "one CTA goes through all of this: kernel `%s` has no `grid`", names_text(c->names, k->name));
-    diag_fix(c->diags, g, "write `across grid` behind the range, which deals its iterations to all SMs, or `grid (1)` in the kernel's head if one CTA is meant");
+    if (k->grid_uses.n) {
+        Diag *g = diag_at(c->diags, W0003, k->grid_uses.v[0], "there is one CTA: kernel `%s` has no `grid`", name);
+        diag_label(c->diags, g, k->span, "the kernel");
+        diag_fix(c->diags, g, "say in its head how many there are, as in `grid (ceil(N, 64), ceil(M, 64))`");
+    } else if (s) {
+        Diag *g = diag_at(c->diags, P0008, s->pipe->span, "one CTA goes through all of this: kernel `%s` has no `grid`", name);
+        diag_fix(c->diags, g, "write `across grid` behind the range, which deals its iterations to all SMs, or `grid (1)` in the kernel's head if one CTA is meant");
+    }
 }
 
 void check_unused(Compilation *c, const PKernel *k)
 {
-    warn_alone(c, k);
-    if (k->grid_uses.n && !k->grid_span.hi && !k->across_span.hi) {
-        Diag *g = diag_at(c->diags, W0003, k->grid_uses.v[0], "there is one CTA: kernel `%s` has no `grid`", names_text(c->names, k->name));
-        diag_label(c->diags, g, k->span, "the kernel");
-        diag_fix(c->diags, g, "say in its head how many there are, as in `grid (ceil(N, 64), ceil(M, 64))`");
-    }
+    if (!k->grid_span.hi && !k->across_span.hi) warn_alone(c, k);
     for (uint32_t i = 0; i < k->unused.n; i++)
         warn(c, false, k->unused.v[i].name, k->unused.v[i].span, "nothing uses `%s`");
     for (uint32_t i = 0; i < k->tiles.n; i++)
