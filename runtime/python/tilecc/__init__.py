@@ -725,11 +725,12 @@ def load(path, *, simulator="sim", **defines):
     CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
     path = os.fsdecode(path)
     size, name = c_size_t(), ctypes.c_char_p()
-    text = None if os.path.exists(path) else native.library(os.fsencode(path), byref(size), byref(name))
-    if text:
-        return Module(name.value.decode(), ctypes.string_at(text, size.value), defines, simulator)
-    if path.startswith("std.") and not os.path.exists(path):
-        raise FileNotFoundError(errno.ENOENT, "No such file, nor module of the library (tilecc --list-library)", path)
+    if not os.path.exists(path):
+        text = native.library(os.fsencode(path), byref(size), byref(name))
+        if text:
+            return Module(name.value.decode(), ctypes.string_at(text, size.value), defines, simulator)
+        if path.startswith("std."):
+            raise FileNotFoundError(errno.ENOENT, "No such file, nor module of the library (tilecc --list-library)", path)
     with open(path, "rb") as f:
         return Module(path, f.read(), defines, simulator)
 
