@@ -7,7 +7,7 @@ and in a stream.
 Needs a GPU, PyTorch and the package in runtime/python. A row is a movement of a size (bytes that it reads, or of the tensor that it makes): 4 KB to 2 GB,
 a factor of 4 apart. Numbers are microseconds per launch. Graph: the least of three medians of replays of a graph of 100 launches (fewer where they are long), which the GPU
 begins when the host has handed over all of it, so that neighbours overlap as they may; buffers are the same for all launches of a row: small ones stay in the L2, for all alike.
-Stream: the same launches one by one from Python, host time included, the least of 5 to 15 rounds; in each of them ours and the others take turns. `best by ours` compares with the fastest of eager and compiled; the driver's copy
+Stream: the same launches one by one from Python, host time included, the least of 6 to 60 rounds; in each of them ours and the others take turns. `best by ours` compares with the fastest of eager and compiled; the driver's copy
 moves as many bytes as the movement reads and writes, by 2. What ours gives is compared with what eager gives, all elements. --csv writes the
 rows to a file that bench/sizes_plot.py draws. Beyond --seconds nothing is compiled by torch.compile.
 """
@@ -187,9 +187,9 @@ def graph_us(run, launches):
     return min(medians)
 
 
-def stream_us(runs, launches, rounds):
-    """Of each of the runs; they take turns, so that a host that is slow for a while is slow for all of them."""
-    best = [math.inf] * len(runs)
+def stream_us(runs, launches, rounds, best):
+    """Of each of the runs, or what is in best, if that is less; they take turns, so that a host that is slow for a while is slow for all of them."""
+    best = best or [math.inf] * len(runs)
     for _ in range(rounds):
         for i, run in enumerate(runs):
             torch.cuda.synchronize()
@@ -202,10 +202,11 @@ def stream_us(runs, launches, rounds):
 
 
 def in_both(runs, n):
-    """In graphs, and in a stream."""
-    launches, rounds = (100, 15) if n <= 4 * MB else (20, 9) if n <= 16 * MB else (8, 5) if n <= 256 * MB else (3, 5)
+    """In graphs, and in a stream: before them and behind them, so that a slow while of the host's is not all there is."""
+    launches, rounds = (100, 30) if n <= MB else (100, 8) if n <= 4 * MB else (20, 5) if n <= 16 * MB else (8, 3) if n <= 256 * MB else (3, 3)
     replayed = 100 if n <= 4 * MB else 40 if n <= 16 * MB else 10 if n <= 256 * MB else 3
-    return [graph_us(run, replayed) for run in runs], stream_us(runs, launches, rounds)
+    stream = stream_us(runs, launches, rounds, None)
+    return [graph_us(run, replayed) for run in runs], stream_us(runs, launches, rounds, stream)
 
 
 def measure(make, n, moved, compile_too):

@@ -209,11 +209,11 @@ index 50 77 i
 make f4 50,1040 c
 small f32 77,1040 100 a
 small f32 50,1040 100 c
-case_ std.rows:scatter_add x="$work/a.npy" idx="$work/i.npy" sum="$work/c.npy:$work/b.npy" && scatter_add a i c b
+for a in 0 1; do case_ std.rows:scatter_add -D scatter_add.A=$a x="$work/a.npy" idx="$work/i.npy" sum="$work/c.npy:$work/b.npy" && scatter_add a i c b; done
 small bf16 77,1040 100 a
 if case_ std.convert:convert x="$work/a.npy" y="f32[77,1040]:$work/d.npy"; then
     convert bf16 f32 a d 0
-    case_ std.rows:combine x="$work/a.npy" idx="$work/i.npy" sum="$work/c.npy:$work/b.npy" && scatter_add d i c b
+    for a in 0 1; do case_ std.rows:combine -D combine.A=$a x="$work/a.npy" idx="$work/i.npy" sum="$work/c.npy:$work/b.npy" && scatter_add d i c b; done
 fi
 for t in f32:e4m3 f16:s8 s32:f64 f64:bf16; do
     edges "${t%:*}" 70,144 a
