@@ -54,6 +54,13 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
         make "${t#*:}" $shape,1 a
         case_ std.odd:spread "$d" x="$work/a.npy" y="$of[$shape,1]:$work/b.npy" && same a b
     done
+    for k in 2 3; do
+        make "${t#*:}" 2,3,7,$((130 * k + 1)) a
+        case_ std.odd:pick "$d" -D pick.K=$k x="$work/a.npy" y="$of[2,3,7,131]:$work/b.npy" && map a b 0 0 $((3 * 7 * (130 * k + 1))),$((7 * (130 * k + 1))),$((130 * k + 1)),$k 2,3,7,131
+        make "${t#*:}" $k,7,131 a
+        case_ std.odd:interleave "$d" -D interleave.K=$k x="$work/a.npy" y="$of[7,$((131 * k))]:$work/b.npy" &&
+            reshape b 7,131,$k e && map a e 0 0 131,1,917 7,131,$k
+    done
     make "${t#*:}" 3,67,131 a
     case_ std.odd:transpose "$d" x="$work/a.npy" y="$of[3,131,67]:$work/b.npy" && map a b 0 0 8777,1,131 3,131,67
     make "${t#*:}" 50,129 a

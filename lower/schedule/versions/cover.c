@@ -142,10 +142,19 @@ bool parts_apart(const Part *a, const Part *b)
     return false;
 }
 
+/* Each place of the part is one that the step of `of` comes to, if it is between its ends. */
+static bool in_step(Versions *v, const Part *part, const Part *of, uint32_t i)
+{
+    int64_t from, width;
+    if (of->step[i] == 1) return true;
+    bool one = poly_apart(v->d, part->hi[i], part->lo[i], &width) && width == 1;
+    return poly_apart(v->d, part->lo[i], of->lo[i], &from) && from % of->step[i] == 0 && (one || part->step[i] % of->step[i] == 0);
+}
+
 bool part_inside(Versions *v, const Part *part, const Part *of)
 {
     bool in = !parts_apart(part, of);
-    for (uint32_t i = 0; i < part->n && in; i++) in = le_forms(v, of->lo[i], part->lo[i]) && le_forms(v, part->hi[i], of->hi[i]);
+    for (uint32_t i = 0; i < part->n && in; i++) in = in_step(v, part, of, i) && le_forms(v, of->lo[i], part->lo[i]) && le_forms(v, part->hi[i], of->hi[i]);
     return in;
 }
 
@@ -158,29 +167,86 @@ typedef struct Cut {
     Cells missing;
 } Cut;
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The first place at `from` or behind it of those that go on from lo by that step. */
+static int64_t next_place(int64_t lo, int64_t step, int64_t from)
+{
+    return from <= lo ? lo : lo + (from - lo + step - 1) / step * step;
+}
+
+/* The first place that both have in a dimension, of which the step of one is a multiple of the other's. */
+static bool meet(const Cells *c, const Cells *w, uint32_t d, int64_t *first)
+{
+    const Cells *wide = c->step[d] < w->step[d] ? w : c, *fine = wide == c ? w : c;
+    if ((wide->lo[d] - fine->lo[d]) % fine->step[d]) return false;
+    *first = next_place(wide->lo[d], wide->step[d], fine->lo[d]);
+    return *first < least(c->hi[d], w->hi[d]);
+}
+
+static bool cut(Cut *t, uint32_t from, Cells c);
+
+/* What of c lies in that dimension in front of w, between its steps (gap by gap, or step by step, whichever are fewer), and behind it; c becomes
+ * the rest. */
+static bool cut_off(Cut *t, uint32_t from, Cells *c, const Cells *w, uint32_t d, int64_t first)
+{
+    Cells part = *c;
+    int64_t end = least(c->hi[d], w->hi[d]), step = w->step[d], n = (end - first - 1) / step + 1, wide = step / c->step[d];
+    t->fuel--;
+    part.hi[d] = first;
+    if (c->lo[d] < first && !cut(t, from, part)) return false;
+    c->lo[d] = first;
+    part = *c;
+    if (n < wide) {
+        for (int64_t at = first; at < end; at += step, t->fuel--) {
+            part.lo[d] = at + c->step[d];
+            part.hi[d] = at + step < end ? at + step : c->hi[d];
+            if (part.lo[d] < part.hi[d] && !cut(t, from, part)) return false;
+        }
+        c->hi[d] = end;
+    } else {
+        part.step[d] = step;
+        for (int64_t i = 1; i < wide; i++, t->fuel--) {
+            part.lo[d] = first + i * c->step[d];
+            if (part.lo[d] < c->hi[d] && !cut(t, from, part)) return false;
+        }
+    }
+    if (wide > 1) c->step[d] = step;
+    part = *c;
+    part.lo[d] = next_place(first, c->step[d], w->hi[d]);
+    if (part.lo[d] < c->hi[d] && !cut(t, from, part)) return false;
+    c->hi[d] = end;
+    return true;
+}
+
+/* One place of the dimension after the other. */
+static bool singly(Cut *t, uint32_t from, Cells c, uint32_t d)
+{
+    Cells one = c;
+    one.step[d] = 1;
+    for (; one.lo[d] < c.hi[d]; one.lo[d] += c.step[d], t->fuel--) {
+        one.hi[d] = one.lo[d] + 1;
+        if (!cut(t, from, one)) return false;
+    }
+    return true;
+}
+
 /* Cuts c around the first box that meets it. */
 static bool cut(Cut *t, uint32_t from, Cells c)
 {
     for (uint32_t i = from; i < t->n && t->fuel > 0; i++) {
         const Cells *w = &t->box[i];
+        int64_t first[VERSION_DIMS];
         bool meets = true;
-        for (uint32_t d = 0; d < t->dims; d++) meets = meets && w->lo[d] < c.hi[d] && c.lo[d] < w->hi[d];
+        for (uint32_t d = 0; d < t->dims; d++)
+            if (w->step[d] % c.step[d] && c.step[d] % w->step[d]) return singly(t, i, c, d);
+        for (uint32_t d = 0; d < t->dims && meets; d++) meets = meet(&c, w, d, &first[d]);
         if (!meets) continue;
-        for (uint32_t d = 0; d < t->dims; d++) {
-            Cells part = c;
-            t->fuel--;
-            if (c.lo[d] < w->lo[d]) {
-                part.hi[d] = w->lo[d];
-                if (!cut(t, i + 1, part)) return false;
-                c.lo[d] = w->lo[d];
-            }
-            part = c;
-            if (w->hi[d] < c.hi[d]) {
-                part.lo[d] = w->hi[d];
-                if (!cut(t, i + 1, part)) return false;
-                c.hi[d] = w->hi[d];
-            }
-        }
+        for (uint32_t d = 0; d < t->dims; d++)
+            if (!cut_off(t, i + 1, &c, w, d, first[d])) return false;
         if (w->hides) break;
         return true;
     }
@@ -190,7 +256,7 @@ static bool cut(Cut *t, uint32_t from, Cells c)
 
 typedef struct Frame { /* where numbers count from, and how many there are of them */
     Poly from[VERSION_DIMS], to[VERSION_DIMS];
-    int64_t width[VERSION_DIMS];
+    int64_t width[VERSION_DIMS], step[VERSION_DIMS];
 } Frame;
 
 void hull_dim(Versions *v, const PTile *t, const Part *part, uint32_t dim, int64_t *lo, int64_t *hi)
@@ -209,6 +275,7 @@ static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigne
     for (uint32_t i = 0; i < part->n; i++) {
         f->from[i] = part->lo[i];
         f->to[i] = part->hi[i];
+        f->step[i] = wide >> i & 1 ? 1 : part->step[i];
         if (wide >> i & 1) {
             int64_t lo, hi;
             hull_dim(v, t->tile, part, i, &lo, &hi);
@@ -220,13 +287,15 @@ static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigne
     return true;
 }
 
-/* Where the box begins and ends is a number, or surely beyond the part; one without a value may be. */
+/* Where the box begins and ends is a number, or surely beyond the part; one without a value may be, and that of a step begins at a number. */
 static bool cells_of(Versions *v, const Frame *f, const Box *box, Cells *c)
 {
     const Part *b = &box->part;
     c->hides = box->across != NULL;
     for (uint32_t i = 0; i < b->n; i++) {
+        c->step[i] = b->step[i];
         if (!poly_apart(v->d, b->lo[i], f->from[i], &c->lo[i])) {
+            if (b->step[i] > 1) return false;
             if (!c->hides && !le_forms(v, b->lo[i], f->from[i])) return false;
             c->lo[i] = 0;
         }
@@ -250,12 +319,14 @@ static bool covered_wide(Versions *v, const TileRecord *t, const Part *part, uns
     }
     Cut c = {.box = v->cells.v, .n = v->cells.n, .dims = part->n, .fuel = FUEL};
     memcpy(want.hi, f.width, sizeof want.hi);
+    memcpy(want.step, f.step, sizeof want.step);
     if (cut(&c, 0, want)) return true;
     if (wide) return false;
     v->missing.part.n = part->n;
     for (uint32_t i = 0; i < part->n; i++) {
         v->missing.part.lo[i] = poly_add(v->d, f.from[i], poly_const(v->d, c.missing.lo[i]));
         v->missing.part.hi[i] = poly_add(v->d, f.from[i], poly_const(v->d, c.missing.hi[i]));
+        v->missing.part.step[i] = c.missing.step[i];
     }
     return false;
 }

@@ -46,8 +46,8 @@ static bool merge(Versions *v, Box *a, const Box *b)
 {
     int dim = -1;
     for (uint32_t i = 0; i < a->part.n; i++) {
-        if (poly_same(a->part.lo[i], b->part.lo[i]) && poly_same(a->part.hi[i], b->part.hi[i])) continue;
-        if (dim >= 0) return false;
+        if (a->part.step[i] == b->part.step[i] && poly_same(a->part.lo[i], b->part.lo[i]) && poly_same(a->part.hi[i], b->part.hi[i])) continue;
+        if (dim >= 0 || a->part.step[i] > 1 || b->part.step[i] > 1) return false;
         dim = (int)i;
     }
     if (dim < 0) return true;
@@ -190,7 +190,8 @@ static bool lasts(Versions *v, const LoopFrame *f, const Box *b)
     return !varies;
 }
 
-/* All turns together: one dimension moves with the index, by no more than it is wide. *runs: also where there is no turn. */
+/* All turns together: one dimension moves with the index, by no more than it is wide, or, of one with a step, by what fills the step up.
+ * *runs: also where there is no turn. */
 static bool swept(Versions *v, const LoopFrame *f, Box *b, bool *runs)
 {
     Domain *d = v->d;
@@ -202,12 +203,14 @@ static bool swept(Versions *v, const LoopFrame *f, Box *b, bool *runs)
     }
     *runs = false;
     if (dim < 0) return true;
-    int64_t k, j, w;
+    int64_t k, j, w, turns, *step = &b->part.step[dim];
     Poly *lo = &b->part.lo[dim], *hi = &b->part.hi[dim], rest, end, width = poly_sub(d, *hi, *lo);
     if (!domain_linear(d, *lo, f->index, &k, &rest) || !domain_linear(d, *hi, f->index, &j, &end) || k != j || k == 0) return false;
-    Poly step = poly_const(d, k < 0 ? -k : k), by = poly_const(d, k);
-    if (!le_forms(v, step, width)) return false;
-    *runs = poly_is_const(width, &w) && w == (k < 0 ? -k : k); /* without turns it is empty then */
+    int64_t size = k < 0 ? -k : k;
+    Poly by = poly_const(d, k);
+    if (size < *step && *step % size == 0 && poly_is_const(f->last, &turns) && turns >= *step / size - 1) *step = size;
+    else if (size % *step || !le_forms(v, poly_const(d, size - *step + 1), width)) return false;
+    *runs = poly_is_const(width, &w) && w == size; /* without turns it is empty then */
     *lo = k > 0 ? rest : poly_add(d, rest, poly_mul(d, by, f->last));
     *hi = k > 0 ? poly_add(d, end, poly_mul(d, by, f->last)) : end;
     return true;

@@ -5,7 +5,7 @@
 static bool is_whole(const Part *p, uint32_t i, int64_t extent)
 {
     int64_t lo, hi;
-    return poly_is_const(p->lo[i], &lo) && lo == 0 && poly_is_const(p->hi[i], &hi) && hi == extent;
+    return p->step[i] == 1 && poly_is_const(p->lo[i], &lo) && lo == 0 && poly_is_const(p->hi[i], &hi) && hi == extent;
 }
 
 /* "t[1][32 +: 32, :]"; the name alone where it is all of the tile */
@@ -14,11 +14,13 @@ static const char *part_text(Versions *v, const PTile *t, const Part *p)
     Lower *L = v->L;
     const char *s = name_text(L, t->name);
     bool all = true;
+    int64_t n;
     if (!is_whole(p, 0, t->slots)) s = arena_printf(L->a, "%s[%s]", s, poly_text(L, p->lo[0])); /* of an array one is read */
     for (uint32_t i = 1; i < p->n; i++) all &= is_whole(p, i, t->extent[i - 1]);
     for (uint32_t i = 1; i < p->n && !all; i++) {
         Poly n_of = poly_sub(v->d, p->hi[i], p->lo[i]);
         const char *dim = is_whole(p, i, t->extent[i - 1]) ? ":" : arena_printf(L->a, "%s +: %s", poly_text(L, p->lo[i]), poly_text(L, n_of));
+        if (p->step[i] > 1 && poly_is_const(n_of, &n)) dim = arena_printf(L->a, "%s +: %lld by %lld", poly_text(L, p->lo[i]), (long long)(n / p->step[i] + 1), (long long)p->step[i]);
         s = arena_printf(L->a, "%s%s%s", s, i > 1 ? ", " : "[", dim);
     }
     return all ? s : arena_printf(L->a, "%s]", s);

@@ -40,9 +40,10 @@ typedef struct Guard { /* one way of an `if`; or, of a loop, that it has turns *
     const PStmt *st;
     bool other;       /* the `else` of it, or that the loop has no turn */
 } Guard;
-typedef struct Part { /* of a tile: lo <= .. < hi in each dimension, that of the slots first */
+typedef struct Part { /* of a tile: lo, lo + step, .. hi - 1 in each dimension, that of the slots first */
     uint32_t n;
     Poly lo[VERSION_DIMS], hi[VERSION_DIMS];
+    int64_t step[VERSION_DIMS];
 } Part;
 typedef struct Box {
     Part part;
@@ -57,7 +58,7 @@ typedef struct Box {
 } Box;
 typedef VEC(Box) Boxes;
 typedef struct Cells { /* in numbers */
-    int64_t lo[VERSION_DIMS], hi[VERSION_DIMS];
+    int64_t lo[VERSION_DIMS], hi[VERSION_DIMS], step[VERSION_DIMS];
     bool hides; /* without a value */
 } Cells;
 typedef struct TileRecord {

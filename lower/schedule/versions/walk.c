@@ -1,7 +1,7 @@
 /* The walk: who of the cluster does a statement, under which conditions, what it reads and what it writes. */
 #include "lower/schedule/versions/versions.h"
 
-enum { PARTS_MAX = 8, STEPS_MAX = 256 };
+enum { PARTS_MAX = 8 };
 
 static void walk(Versions *v, const PBlock *b);
 
@@ -30,11 +30,11 @@ static Poly halo_rows(Versions *v, const PMove *mv)
     return poly_add(v->d, halo, poly_const(v->d, mv->map->pixels ? mv->map->pixels : 128));
 }
 
-/* As the CTA of the rank at hand has it. Of a step what lies between, too. */
+/* As the CTA of the rank at hand has it. */
 static Part part_of(Versions *v, const PRegion *r, const PMove *mv)
 {
     Domain *d = v->d;
-    Part p = {.n = (uint32_t)r->rank + 1};
+    Part p = {.n = (uint32_t)r->rank + 1, .step = {1}};
     p.lo[0] = r->slot ? form(v, r->slot) : poly_const(d, 0);
     p.hi[0] = poly_add(d, p.lo[0], poly_const(d, 1));
     bool halo = mv->halo[0] && r == &mv->dst;
@@ -42,6 +42,7 @@ static Part part_of(Versions *v, const PRegion *r, const PMove *mv)
         const PDim *x = &r->dim[i];
         p.lo[i + 1] = form(v, x->start);
         p.hi[i + 1] = poly_add(d, p.lo[i + 1], halo && x->marked ? halo_rows(v, mv) : poly_const(d, (x->extent - 1) * x->step + 1));
+        p.step[i + 1] = x->extent > 1 ? x->step : 1;
         halo = halo && !x->marked;
     }
     return p;
@@ -62,34 +63,11 @@ static Part part_at(Versions *v, const PRegion *r, const PMove *mv, int rank)
     return p;
 }
 
-/* Its first dimension from `dim` on that has a step; -1: none. */
-static int stepped(const PRegion *r, int dim)
-{
-    while (dim < r->rank && r->dim[dim].step == 1) dim++;
-    return dim < r->rank ? dim : -1;
-}
-
-static Part piece(Versions *v, const Part *p, const PRegion *r, int dim, int64_t i)
-{
-    Part one = *p;
-    one.lo[dim + 1] = poly_add(v->d, p->lo[dim + 1], poly_const(v->d, i * r->dim[dim].step));
-    one.hi[dim + 1] = poly_add(v->d, one.lo[dim + 1], poly_const(v->d, 1));
-    return one;
-}
-
 /* ---- reads ---- */
 
-static bool has_value(Versions *v, const PRegion *r, const Part *p, int dim, int rank)
+static bool has_value(Versions *v, const PRegion *r, const Part *p, int rank)
 {
-    int step = stepped(r, dim);
-    bool all = part_covered(v, &v->tiles[r->tile->index], p, rank);
-    if (all || step < 0 || r->dim[step].extent > STEPS_MAX) return all;
-    all = true;
-    for (int64_t i = 0; i < r->dim[step].extent && all; i++) {
-        Part one = piece(v, p, r, step, i);
-        all = has_value(v, r, &one, step + 1, rank);
-    }
-    return all;
+    return part_covered(v, &v->tiles[r->tile->index], p, rank);
 }
 
 static void supposed(Versions *v, const PRegion *r, const Part *p)
@@ -105,10 +83,10 @@ static void reads(Versions *v, const PStmt *st, const PRegion *r, uint16_t ranks
     bool differs = part_by_rank(v, r, mv);
     Part p = part_of(v, r, mv), own = p;
     for (int from = 0; from < v->L->cluster_size; from++) {
-        if (!(ranks >> from & 1) || (!to && has_value(v, r, &p, 0, from))) continue;
+        if (!(ranks >> from & 1) || (!to && has_value(v, r, &p, from))) continue;
         if (differs) own = part_at(v, r, mv, from);
         for (int rank = 0; rank < v->L->cluster_size; rank++) {
-            if (!(to ? to[from] >> rank & 1 : rank == from) || has_value(v, r, &own, 0, rank)) continue;
+            if (!(to ? to[from] >> rank & 1 : rank == from) || has_value(v, r, &own, rank)) continue;
             version_tell(v, st, r, rank, adds);
             supposed(v, r, to ? &own : &p); /* once is enough */
             return;
@@ -118,16 +96,10 @@ static void reads(Versions *v, const PStmt *st, const PRegion *r, uint16_t ranks
 
 /* ---- writes ---- */
 
-static void write_part(Versions *v, const PRegion *r, const Part *p, int dim, uint16_t ranks, bool remote)
+static void write_part(Versions *v, const PRegion *r, const Part *p, uint16_t ranks, bool remote)
 {
-    int step = stepped(r, dim);
     Box b = {.part = *p, .ranks = ranks, .remote = remote, .at = r};
-    if (step < 0) version_add(v, r->tile->index, &b);
-    if (step < 0 || r->dim[step].extent > STEPS_MAX) return;
-    for (int64_t i = 0; i < r->dim[step].extent; i++) {
-        Part one = piece(v, p, r, step, i);
-        write_part(v, r, &one, step + 1, ranks, remote);
-    }
+    version_add(v, r->tile->index, &b);
 }
 
 /* By these CTAs: into their own tiles, or (there) into those of other ones. */
@@ -137,7 +109,7 @@ static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *th
     bool differs = part_by_rank(v, r, mv), by_turn = there && there->by_turn;
     Part p = part_of(v, r, mv);
     uint16_t to = 0;
-    if (!there) write_part(v, r, &p, 0, ranks, false); /* and in numbers of each CTA's: */
+    if (!there) write_part(v, r, &p, ranks, false); /* and in numbers of each CTA's: */
     for (int rank = 0; rank < v->L->cluster_size; rank++) {
         if (by_turn) to |= (uint16_t)((there->from[rank] > 0) << rank); /* in each turn */
         if (by_turn || !(ranks >> rank & 1)) continue;
@@ -145,9 +117,9 @@ static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *th
         to |= its;
         if (!differs) continue;
         Part at = part_at(v, r, mv, rank);
-        write_part(v, r, &at, 0, its, there != NULL);
+        write_part(v, r, &at, its, there != NULL);
     }
-    if (there && !differs) write_part(v, r, &p, 0, to, true);
+    if (there && !differs) write_part(v, r, &p, to, true);
     else if (by_turn)
         version_lose(&v->tiles[r->tile->index], r, "written here, by another CTA in each turn, which says in which part",
                      "let the turn say in which part, not the rank of who writes it");
@@ -174,6 +146,7 @@ static void writes_in_other(Versions *v, const PMove *mv)
         hull_dim(v, t, &b.part, i, &lo, &hi);
         b.part.lo[i] = poly_const(v->d, lo);
         b.part.hi[i] = poly_const(v->d, hi);
+        b.part.step[i] = 1;
     }
     if (t->pipe == NULL) version_add(v, t->index, &b);
 }

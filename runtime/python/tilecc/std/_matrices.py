@@ -10,7 +10,7 @@ def windows(x, y, at, counts=(1, 1), steps=(0, 0, 0)):
     """y[(k I + i) J + j, ..] = x from (k, i, j) * steps - at on, of three dimensions, zeros outside; counts: I and J. By threads."""
     x = side_by_side(x)
     shape, strides = tuple(x.shape), strides_of(array(x))
-    k = kernel("odd", "windows", T=array(x).dtype, **odd_tile(y.shape[3], y.shape[2], size_of(x)))
+    k = kernel("odd", "windows", T=array(x).dtype, **odd_tile(y.shape[3], y.shape[2], size_of(x), most=10240))
     launch(k, view(x, shape, (*strides[:2], 1)), y, *at, *counts, *steps)
 
 
@@ -102,6 +102,9 @@ def interleave(x):
     y = empty(x, (m, n * k))
     if whole(x):
         launch(kernel("layout", "interleave", T=t, K=k), x, y)
+    elif k > 1:
+        tile = odd_tile(n, m, 2 * size_of(x))
+        launch(kernel("odd", "interleave", T=t, K=k, **tile), side_by_side(x), y)
     else:
         move(x, view(y, (k, m, n), (1, n * k, k)))
     return y

@@ -73,13 +73,22 @@ def _one_by_one(f, x, y, but=-1):
 def _odd(x, y, dims, beside):
     """y = x by threads. beside: do elements of the last dimension lie side by side in both?"""
     dims = [[1, 0, 0]] * (4 - len(dims)) + dims
-    if not beside and dims[-2][0] > dims[-1][0]:  # any order does, and tiles are wide
-        dims = [*dims[:-2], dims[-1], dims[-2]]
-    tile = _views.odd_tile(dims[-1][0], dims[-2][0], _views.size_of(x))
-    if not beside:
+    (m, *_), (n, k, to) = dims[-2:]
+    size, t = _views.size_of(x), array(x).dtype
+    if beside:
+        name, types = "copy", _views.odd_tile(n, m, size)
+    elif to == 1 and 1 < k <= 4 and n >= 32:
+        name, types = "pick", {"K": k, **_views.odd_tile(n, m, k * size)}
+        x = view(x, [*(d[0] for d in dims[:-1]), (n - 1) * k + 1], [*(d[1] for d in dims[:-1]), 1])
+    else:
+        if m > n:  # any order does, and tiles are wide
+            dims = [*dims[:-2], dims[-1], dims[-2]]
+        name, types = "spread", _views.spread_tile(dims[-1][0], dims[-2][0], size)
         dims = [*dims, [1, 1, 1]]
-    views = [view(a, [d[0] for d in dims], [d[i] for d in dims]) for i, a in ((1, x), (2, y))]
-    kernel("odd", "copy" if beside else "spread", T=array(x).dtype, **tile)(*views)
+    shape = [d[0] for d in dims]
+    if name != "pick":
+        x = view(x, shape, [d[1] for d in dims])
+    kernel("odd", name, T=t, **types)(x, view(y, shape, [d[2] for d in dims]))
     return y
 
 

@@ -3,12 +3,7 @@
 from .._arrays import array
 from ._copies import fill
 from ._move import even, move, packed, padded, padded_row, side_by_side, unpadded, unwritten, whole
-from ._views import empty, kernel, launch, matrix, numbers, odd_tile, package_of, row_part, rows_as, same, shaped, size_of, strides_of, view
-
-
-def _width(x):
-    """The columns of the tiles of std.odd for such rows."""
-    return {"BN": odd_tile(x.shape[-1], 1, size_of(x))["BN"]}
+from ._views import empty, kernel, launch, matrix, numbers, odd_row, package_of, row_part, rows_as, same, shaped, size_of, strides_of, view
 
 
 def _written(out, f):
@@ -27,7 +22,7 @@ def gather(table, idx, out=None):
         return zeros if out is None else move(zeros, same(out, shape))
     out, table, idx = empty(table, shape) if out is None else same(out, shape), side_by_side(table), side_by_side(idx)
     by_engine = all(even(e, size_of(out), shape[1]) and strides_of(e) == [shape[1], 1] for e in (array(table), array(out)))
-    k = kernel("rows", "gather", **types, C=row_part(table)) if by_engine else kernel("odd", "gather", **types, **_width(table))
+    k = kernel("rows", "gather", **types, C=row_part(table)) if by_engine else kernel("odd", "gather", **types, **odd_row(table.shape[-1], size_of(table)))
     return _written(out, lambda y: launch(k, table, idx, y))
 
 
@@ -37,7 +32,7 @@ def _scattered(x, idx, out, types):
     if whole(x) and whole(out):
         launch(kernel("rows", "scatter", **types, C=row_part(x)), x, idx, out)
         return out
-    k = kernel("odd", "scatter", **types, **_width(x))
+    k = kernel("odd", "scatter", **types, **odd_row(x.shape[-1], size_of(x)))
     return _written(out, lambda y: launch(k, x, idx, y))
 
 
@@ -173,7 +168,7 @@ def pages_gather(cache, table, rows):
         return y
     table = side_by_side(table)
     if not (whole(cache) and whole(y)):
-        launch(kernel("odd", "pages", **types, **_width(cache)), side_by_side(cache), table, y)
+        launch(kernel("odd", "pages", **types, **odd_row(cache.shape[-1], size_of(cache))), side_by_side(cache), table, y)
     elif p > 1 and rows == table.shape[0] * p:
         launch(kernel("pages", "gather_whole", **types), cache, table, view(y, (table.shape[0], p, d), (p * d, d, 1)))
     else:

@@ -178,7 +178,29 @@ def channels(c, itemsize):
     return min(most, max(-(-c // unit), 1) * unit)
 
 
-def odd_tile(n, rows, size, least=32):
-    """Columns and rows of the tiles of std.odd: 8 KB at most."""
-    width = max(least, power(n, 2048 // size))
+def odd_tile(n, rows, size, least=32, most=8192):
+    """Columns, rows and threads of a tile of std.odd: of rows above 2 KB equal parts of one, of `most` bytes at most; else several rows, by powers of two.
+    n may be a symbol of torch.compile: it is compared with numbers, and nothing else."""
+    if n * size <= 2048:
+        width = max(least, power(n, 2048 // size))
+        return {"BN": width, "BM": power(rows, 8192 // size // width), "THREADS": 128}
+    parts, unit, eighths = 1, 32, 8
+    while parts < 16 and parts * most < n * size:
+        parts += 1
+    while unit * 2 * 8 * size <= 2048:
+        unit *= 2
+    while unit * eighths * parts < n and unit * eighths * size < most:
+        unit, eighths = (unit, eighths + 1) if eighths < 15 else (unit * 2, 8)
+    return {"BN": unit * eighths, "BM": 1, "THREADS": 64 if unit * eighths * size <= 3072 else 128}
+
+
+def odd_row(n, size):
+    """The same where each row is by itself."""
+    tile = odd_tile(n, 1, size)
+    return {"BN": tile["BN"], "THREADS": 32 if tile["BN"] * size <= 2048 else tile["THREADS"]}
+
+
+def spread_tile(n, rows, size):
+    """Columns and rows of a tile of elements that do not lie side by side."""
+    width = max(32, power(n, 2048 // size))
     return {"BN": width, "BM": power(rows, 8192 // size // width)}
