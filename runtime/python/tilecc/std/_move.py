@@ -77,7 +77,7 @@ def _odd(x, y, dims, beside):
     size, t = _views.size_of(x), array(x).dtype
     if beside:
         name, types = "copy", _views.odd_tile(n, m, size)
-    elif to == 1 and 1 < k <= 4 and n >= 32:
+    elif to == 1 and k > 1 and k * size <= 8 and n >= 32:
         name, types = "pick", {"K": k, **_views.odd_tile(n, m, k * size)}
         x = view(x, [*(d[0] for d in dims[:-1]), (n - 1) * k + 1], [*(d[1] for d in dims[:-1]), 1])
     else:
