@@ -29,7 +29,7 @@ typedef enum AxisKind {
     AXIS_ELEMENT,  /* place in a dimension */
     AXIS_RESIDUE,  /* that modulo `unit` */
     AXIS_QUOTIENT, /* that over `unit` */
-    AXIS_COUNTED,  /* place in a dimension, less `from`, which elements say */
+    AXIS_COUNTED,  /* place in a dimension, less `from`, which elements say; modulo `unit`, if that is not 0 */
     AXIS_DISTINCT, /* r, where the place is from + idx[r]: no two elements of idx are equal */
     AXIS_SORTED,   /* the last r with idx[r] * unit <= place: no element of idx is less than the one before */
     AXIS_PIXEL     /* of what an im2col map walks through; dim 1: channels, or slices */

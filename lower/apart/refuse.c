@@ -48,6 +48,15 @@ static Atom counts_tiles(Lower *L, const TensorAccess *a, int *dim)
     return 0;
 }
 
+/* What some start that data say goes round by: `c` of (idx[n] + h) % c. */
+static bool goes_round(Lower *L, const MoveInfo *mi, Poly *by)
+{
+    Poly of;
+    for (int d = 0; d < mi->rank; d++)
+        if (domain_depends(L->d, mi->start[d]) & DEP_DATA && domain_remainder(L->d, mi->start[d], &of, by)) return true;
+    return false;
+}
+
 static const char *distinct_text(Lower *L, const PTensor *index)
 {
     return arena_printf(L->a, "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
@@ -70,6 +79,7 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
 {
     const char *dealt = !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline";
     int dim = 0;
+    Poly by;
     Atom tiles = w == o ? counts_tiles(L, w, &dim) : 0;
     const PTensor *index = NULL;
     for (int d = 0; d < w->info->rank && !index; d++) index = row_numbers(w->info->g->dim[d].start, w->info->g->dim[d].rows);
@@ -94,6 +104,11 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
                  "what variables hold is not followed: make the start of indices, as `k * 132 + cta.x` in turn k of a loop; where memory says "
                  "it, store through a view `%s[offs[i] +: n, ..]` with `trust sorted(offs)`; or write `overlap any` if any order will do",
                  name_text(L, base_of(w->info->tensor)->name));
+    else if (o->write && !index && !offsets && goes_round(L, w->info, &by))
+        diag_fix(L->c->diags, g,
+                 "a start that goes round is followed for one place, where what is added to the element is known to lie below `%s`: say so in `where`; or write "
+                 "`overlap any` if any order will do",
+                 poly_text(L, by));
     else if (o->write && !index && !offsets && starts_by(L, w->info, false))
         diag_fix(L->c->diags, g,
                  "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "

@@ -107,6 +107,7 @@ bool domain_range(Domain *d, Atom index, Poly *from, Poly *last);
 Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the place of x, inside quotients too */
 /* p, where terms that one index with few values moves are the same for each of them as a multiple of it, with that instead. */
 Poly domain_straight(Domain *d, Poly p);
+bool domain_remainder(Domain *d, Poly p, Poly *of, Poly *by); /* p is what is left of `of` by `by` */
 bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest); /* p = coef * x + rest, without x in rest */
 /* p as coef * x + rest of one atom x that moves, without x in rest; 0: none does. */
 Atom domain_moving(Domain *d, Poly p, Poly *coef, Poly *rest);

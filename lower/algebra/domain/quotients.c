@@ -141,6 +141,20 @@ Poly poly_mod(Domain *d, Poly a, Poly b)
     return raw_sub(d, a, raw_mul(d, b, q));
 }
 
+bool domain_remainder(Domain *d, Poly p, Poly *of, Poly *by)
+{
+    for (uint32_t i = 0; i < p.n; i++)
+        for (uint8_t j = 0; j < p.terms[i].natoms; j++) {
+            Atom q = p.terms[i].atoms[j];
+            const AtomInfo *info = atom_info(d, q);
+            if (info->kind != ATOM_DIV) continue;
+            *of = poly_now(d, info->a);
+            *by = poly_now(d, info->b);
+            if (poly_same(p, raw_sub(d, *of, raw_mul(d, *by, raw_atom(d, q))))) return true;
+        }
+    return false;
+}
+
 Poly poly_ceil(Domain *d, Poly a, Poly b)
 {
     b = poly_now(d, b);
