@@ -66,11 +66,20 @@ def dispatch(x, row, out=None):
     return out
 
 
+_ADDED = ("u32", "s32", "u64", "f16", "bf16", "f32", "f64")  # PTX ISA, cp.reduce.async.bulk; s64 wraps as u64 does, but has no add there
+
+
 def _added(name, x, idx, out):
     """out[idx[r], :] += x[r, :] by the copy engine, from and to rows as it takes them."""
     types = {"T": matrix(x), "I": numbers(idx, x.shape[:1], "idx")}
     tile = {} if name == "combine" else {"C": row_part(x, False)}
     rows_as(out, x)
+    wanted, given = "f32" if name == "combine" else types["T"], array(out).dtype
+    if wanted not in _ADDED:
+        raise TypeError(f"x has elements of {wanted}: copy engines add {', '.join(_ADDED)}")
+    if given != wanted:
+        other = "" if name == "combine" or given != "f32" else " (combine adds other types to f32)"
+        raise TypeError(f"out has elements of {given}, wanted are {wanted}{other}")
     if 0 in x.shape or 0 in out.shape:
         return out
     row = padded_row(x.shape[1], size_of(x), size_of(out))
