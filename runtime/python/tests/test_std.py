@@ -338,7 +338,7 @@ def test_errors():
         (ValueError, "out has shape", lambda: std.gather(x, np.zeros(3, np.int32), out=np.zeros((4, 63), np.float32))),
         (ValueError, "out has shape", lambda: std.scatter(x, np.zeros(20, np.int32), np.zeros((4, 64), np.float32))),
         (TypeError, "x has elements of s16: copy engines add u32", lambda: std.scatter_add(np.zeros((4, 16), np.int16), np.arange(4), np.zeros((4, 16), np.int16))),
-        (TypeError, "out has elements of f32, wanted are f16 (combine", lambda: std.scatter_add(np.zeros((4, 16), np.float16), np.arange(4), np.zeros((4, 16), np.float32))),
+        (TypeError, "out has elements of f32, wanted are f16", lambda: std.scatter_add(np.zeros((4, 16), np.float16), np.arange(4), np.zeros((4, 16), np.float32))),
         (TypeError, "out has elements of f16, wanted are f32", lambda: std.combine(np.zeros((4, 16), np.float16), np.arange(4), np.zeros((4, 16), np.float16))),
         (ValueError, "idx has shape", lambda: std.scatter_add(x, np.zeros(19, np.int32), np.zeros((4, 63), np.float32))),
         (ValueError, "are not the 20", lambda: std.split(x, (3, 4))),

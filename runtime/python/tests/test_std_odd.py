@@ -13,7 +13,7 @@ from tilecc import std
 from test_std import columns_of, images_of
 
 TYPES = (np.bool_, np.uint8, np.int16, np.float16, np.int32, np.float32, np.int64, np.float64)
-ADDED = (np.uint32, np.int32, np.float16, np.float32, np.float64)  # by the copy engine
+ADDED = (np.uint32, np.int32, np.float16, np.float32, np.float64, np.int64)  # by the copy engine
 NUMBERS = (np.int8, np.uint16, np.int32, np.int64)
 random = np.random.default_rng(1)
 
@@ -238,7 +238,7 @@ def split_k():
 
 @case
 def accumulate():
-    t = ADDED[upto(4)]
+    t = ADDED[upto(5)]
     x = lying((upto(4), extent(), extent(70)), t)
     out = lying(x.shape[1:], t, True)
     return {"parts": x, "out": out}, out + x.sum(0, dtype=t)
@@ -280,7 +280,7 @@ def added(x, out):
 
 @case
 def scatter_add():
-    x = matrix(ADDED[upto(4)])
+    x = matrix(ADDED[upto(5)])
     return added(x, lying((extent(50), x.shape[1]), x.dtype.type, True))
 
 

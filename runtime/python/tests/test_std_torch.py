@@ -25,7 +25,7 @@ INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 EIGHTHS = (torch.float8_e4m3fn, torch.float8_e5m2)
 ANY = (*INTEGERS, *FLOATS, *EIGHTHS, torch.bool)
-ADDED = (torch.int32, torch.float16, torch.bfloat16, torch.float32, torch.float64)  # by the copy engine
+ADDED = (torch.int64, torch.int32, torch.float16, torch.bfloat16, torch.float32, torch.float64)  # by the copy engine
 
 # ---- random tensors ----
 

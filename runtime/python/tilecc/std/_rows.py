@@ -3,7 +3,7 @@
 from .._arrays import array
 from ._copies import fill
 from ._move import even, move, packed, padded, padded_row, side_by_side, unpadded, unwritten, whole
-from ._views import empty, kernel, launch, matrix, numbers, odd_row, package_of, row_part, rows_as, same, shaped, size_of, strides_of, view
+from ._views import empty, kernel, launch, matrix, numbers, odd_row, package_of, row_part, rows_as, same, shaped, size_of, strides_of, to_be_added, view
 
 
 def _written(out, f):
@@ -66,36 +66,34 @@ def dispatch(x, row, out=None):
     return out
 
 
-_ADDED = ("u32", "s32", "u64", "f16", "bf16", "f32", "f64")  # PTX ISA, cp.reduce.async.bulk; s64 wraps as u64 does, but has no add there
-
-
-def _added(name, x, idx, out):
+def _added(name, x, idx, out, **tile):
     """out[idx[r], :] += x[r, :] by the copy engine, from and to rows as it takes them."""
-    types = {"T": matrix(x), "I": numbers(idx, x.shape[:1], "idx")}
-    tile = {} if name == "combine" else {"C": row_part(x, False)}
-    rows_as(out, x)
-    wanted, given = "f32" if name == "combine" else types["T"], array(out).dtype
-    if wanted not in _ADDED:
-        raise TypeError(f"x has elements of {wanted}: copy engines add {', '.join(_ADDED)}")
-    if given != wanted:
-        other = "" if name == "combine" or given != "f32" else " (combine adds other types to f32)"
-        raise TypeError(f"out has elements of {given}, wanted are {wanted}{other}")
     if 0 in x.shape or 0 in out.shape:
-        return out
+        return
     row = padded_row(x.shape[1], size_of(x), size_of(out))
     to = padded(out, row)
-    kernel("rows", name, **types, **tile)(padded(x, row), side_by_side(idx), to)
-    return unpadded(to, out)
+    kernel("rows", name, T=array(x).dtype, I=array(idx).dtype, **tile)(padded(x, row), side_by_side(idx), to)
+    unpadded(to, out)
 
 
 def scatter_add(x, idx, out):
-    """out[idx[r], :] += x[r, :]; types that the copy engine adds: u32, s32, u64, f16, bf16, f32, f64. Returns out."""
-    return _added("scatter_add", x, idx, out)
+    """out[idx[r], :] += x[r, :]; types that the copy engine adds: u32, s32, u64, s64, f16, bf16, f32, f64. Returns out."""
+    matrix(x)
+    numbers(idx, x.shape[:1], "idx")
+    from_, to = to_be_added("x", x, rows_as(out, x))
+    _added("scatter_add", from_, idx, to, C=row_part(x, False))
+    return out
 
 
 def combine(x, idx, out):
     """out[idx[r], :] += x[r, :], out of f32, x of another number type. Returns out."""
-    return _added("combine", x, idx, out)
+    matrix(x)
+    numbers(idx, x.shape[:1], "idx")
+    given = array(rows_as(out, x)).dtype
+    if given != "f32":
+        raise TypeError(f"out has elements of {given}, wanted are f32")
+    _added("combine", x, idx, out)
+    return out
 
 
 def embedding_gradient(gradient, idx, rows):

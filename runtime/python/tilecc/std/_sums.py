@@ -5,7 +5,7 @@ from .._arrays import array
 from ._copies import fill
 from ._matrices import repeat, roll
 from ._move import lines, move, padded, padded_row, unpadded, unwritten
-from ._views import empty, is_contiguous, kernel, launch, same, shaped, size_of, view
+from ._views import empty, is_contiguous, kernel, launch, same, shaped, size_of, to_be_added, view
 
 
 def _sum_type(t, u):
@@ -40,14 +40,15 @@ def split_k(parts, dtype=None):
 
 def accumulate(parts, out):
     """out += parts[s, :, :] for all s, in any order; types that the copy engine adds. Returns out."""
-    k = kernel("sums", "accumulate", T=shaped(parts, 3, "a stack of matrices"))
-    same(out, parts.shape[1:])
+    shaped(parts, 3, "a stack of matrices")
+    from_, sums = to_be_added("parts", parts, same(out, parts.shape[1:]))
     if 0 in parts.shape:
         return out
     row = padded_row(out.shape[1], size_of(out))
-    to = padded(out, row)
-    k(padded(parts, row), to)
-    return unpadded(to, out)
+    to = padded(sums, row)
+    kernel("sums", "accumulate", T=array(from_).dtype)(padded(from_, row), to)
+    unpadded(to, sums)
+    return out
 
 
 # ---- what parts give each other ----

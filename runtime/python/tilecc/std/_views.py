@@ -66,6 +66,19 @@ def bits(x):
     return x.view(getattr(package_of(x), name))
 
 
+_ADDED = ("u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64")  # by copy engines: PTX ISA, cp.reduce.async.bulk; s64 by way of u64
+
+
+def to_be_added(what, x, out):
+    """x and out, of one type, as copy engines add them: s64 as u64, whose sums have the same bits. what: the name of x."""
+    t, given = array(x).dtype, array(out).dtype
+    if t not in _ADDED:
+        raise TypeError(f"{what} has elements of {t}: copy engines add {', '.join(_ADDED)}")
+    if given != t:
+        raise TypeError(f"out has elements of {given}, wanted are {t}")
+    return [a.view(package_of(a).uint64) if t == "s64" else a for a in (x, out)]
+
+
 def part(x, dim, begin, end):
     """x[.., begin:end, ..] along dim."""
     return x[(slice(None),) * dim + (slice(begin, end),)]
