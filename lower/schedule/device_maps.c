@@ -113,6 +113,8 @@ void device_ring(Lower *L, const Ring *r)
         DeviceMap *m = &L->device->maps.v[i];
         if (!is_own(L, m) || r->tile == NULL || m->tile != r->tile->index) continue;
         m->begun = true;
-        if (m->made) device_make(L, m, ring_slot(r));
+        if (!m->made) continue;
+        agent_store_sync(L); /* one thread makes it: loops that store the slot, where its threads come together, may have had no turns */
+        device_make(L, m, ring_slot(r));
     }
 }
