@@ -221,6 +221,13 @@ static void bounds(void **state)
     /* Inside the body of `for e in N / 64` N is at least 64. */
     Poly e = index_of(d, "e", DIV(n, K(64)), DEP_LOOP);
     LE(ADD(MUL(e, K(64)), K(64)), n);
+    /* What a store at 4 * (turn - 1) leaves of 2 elements: the minimum that ends it is asked before the one that begins it, though that is deeper. */
+    Poly given = poly_atom(d, domain_opaque(d, "given", INT32_MIN, INT32_MAX, 1, 0, DEP_DATA)), wide = poly_atom(d, domain_param(d, "D", 5, 8, INT32_MAX));
+    Poly turn = index_of(d, "turn", ADD(poly_max(d, poly_min(d, given, K(3)), K(0)), K(1)), DEP_LOOP), at = MUL(SUB(turn, K(1)), K(4));
+    Poly from = poly_min(d, poly_max(d, SUB(K(0), at), K(0)), K(2));
+    LE(from, poly_min(d, SUB(wide, at), K(2)));
+    LE(from, poly_min(d, poly_max(d, SUB(wide, at), from), K(2)));
+    NOT_LE(K(1), SUB(poly_min(d, SUB(wide, at), K(2)), from));
     END_DOMAIN;
 }
 

@@ -60,6 +60,17 @@ static Atom highest_atom(Domain *d, Poly p, bool vary)
     return best;
 }
 
+/* A minimum that is added, or a maximum that is taken away: p >= 0 is that of both of its two, so it goes before what one of two shows. */
+static Atom asks_both(Domain *d, Poly p)
+{
+    for (uint32_t i = 0; i < p.n; i++) {
+        const Term *t = &p.terms[i];
+        AtomKind kind = t->natoms == 1 ? (AtomKind)atom_info(d, t->atoms[0])->kind : ATOM_INDEX;
+        if (kind == (t->coef > 0 ? ATOM_MIN : ATOM_MAX)) return t->atoms[0];
+    }
+    return 0;
+}
+
 static int sign_of(Proof *pf, Poly p)
 {
     Interval x = poly_interval(pf->d, p);
@@ -263,7 +274,8 @@ static bool ge0(Proof *pf, Poly p)
     Interval range = poly_interval(pf->d, p);
     if (range.lo >= 0) return true;
     if (range.hi < 0 && range.hi != NO_LO) return false;
-    Atom x = highest_atom(pf->d, p, false);
+    Atom x = asks_both(pf->d, p);
+    if (x == 0) x = highest_atom(pf->d, p, false);
     if (x == 0) return false;
     if (ge0_without(pf, p, x)) return true;
     return (pf->d->nge || pf->nlocal) && ge0_by_fact(pf, p);
