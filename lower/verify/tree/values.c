@@ -210,13 +210,15 @@ static TreeSeen operand(const TreeFacts *f, TreeView w, const IrArg *arg, int de
     bool form = w.look != LOOK_RANGE;
     if (arg->kind == IRA_IMM) return (TreeSeen){.is = form ? poly_const(f->domain, arg->imm) : POLY_UNKNOWN, .range = interval_at(arg->imm)};
     if (arg->kind != IRA_VAL) return (TreeSeen){.is = POLY_UNKNOWN, .range = UNBOUNDED};
-    if (f->ctas == 1 || (form && tree_same(f, arg->id))) w.rank = f->ctas; /* a CTA that is alone is any */
+    bool same = form && tree_same(f, arg->id);
+    uint32_t rank = same ? 0 : w.rank; /* what it is in one CTA, then, it is in all */
+    if (f->ctas == 1 || same) w.rank = f->ctas; /* a CTA that is alone is any */
     if (f->defined[arg->id - 1] <= w.since) w.since = UINT32_MAX;
     TreeSeen *s = &seen(f, w)[arg->id - 1], r = {.is = POLY_UNKNOWN, .range = UNBOUNDED};
     const IrOp *op = tree_definition(f, arg->id);
     uint32_t turn = f->asked->turning ? f->asked->turns + 1 : 1;
     if (s->turn == turn) return *s;
-    Interval is = form ? operand(f, (TreeView){w.rank, UINT32_MAX, LOOK_RANGE}, arg, depth).range : UNBOUNDED;
+    Interval is = form ? operand(f, (TreeView){rank, UINT32_MAX, LOOK_RANGE}, arg, depth).range : UNBOUNDED;
     *s = r, s->turn = turn;
     if (op && depth) r = of_op(f, w, op, depth - 1);
     r.range = interval_meet(r.range, is);
