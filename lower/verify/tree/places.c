@@ -170,12 +170,16 @@ static Poly without(Domain *d, Poly p, const Atom *team, int n, Poly *moved)
 }
 
 /* From the first byte of an iteration to the last, whatever else is another number: the end of a part may be where it is though its
- * beginning moves. */
+ * beginning moves. Where the two move by other steps those count that are all that the index does: of 256 * i and 240 * i + 32 * (i / 2). */
 static bool widen(Domain *d, DomAxis *axis, int k, const Atom *team, int n)
 {
     Poly moved, other, to = poly_add(d, axis->start[k], axis->extent[k]), from = without(d, axis->start[k], team, n, &moved);
-    to = without(d, to, team, n, &other);
-    if (!poly_same(moved, other) || !domain_min(d, from, &from) || !domain_max(d, to, &to)) return false;
+    bool mixed = false;
+    without(d, to, team, n, &other);
+    for (int i = 0; i < n; i++) mixed = mixed || domain_mentions(d, from, team[i]);
+    if (mixed) from = poly_sub(d, axis->start[k], moved = other);
+    to = poly_sub(d, to, moved);
+    if (!domain_min(d, from, &from) || !domain_max(d, to, &to)) return false;
     axis->start[k] = poly_add(d, moved, from);
     axis->extent[k] = poly_sub(d, to, from);
     return true;
