@@ -186,12 +186,21 @@ static void decided(Env *e, const Stmt *s, bool holds)
     else block(e, &s->cond.other, e->block);
 }
 
+static void not_in_group(Env *e, const Stmt *s)
+{
+    diag_at(e->c->diags, E0111, s->span, "only moves (and `let`, calls, and an `if` that constants decide) stand in `group { }`");
+}
+
 static void if_stmt(Env *e, const Stmt *s)
 {
     const Sx *c = condition(e, s->cond.cond);
     bool holds;
     if (c && sx_decided(c, &holds)) {
         decided(e, s, holds);
+        return;
+    }
+    if (e->in_group) {
+        not_in_group(e, s);
         return;
     }
     PStmt ignored = {0}, *p = c ? emit_stmt(e, P_IF, s->span) : &ignored;
@@ -273,8 +282,8 @@ static void wait_group_stmt(Env *e, const Stmt *s)
 
 static void statement(Env *e, const Stmt *s)
 {
-    if (e->in_group && s->kind != ST_MOVE && s->kind != ST_LET && s->kind != ST_CALL && s->kind != ST_ERROR) {
-        diag_at(e->c->diags, E0111, s->span, "only moves (and `let`, and calls) stand in `group { }`");
+    if (e->in_group && s->kind != ST_MOVE && s->kind != ST_LET && s->kind != ST_CALL && s->kind != ST_IF && s->kind != ST_ERROR) {
+        not_in_group(e, s);
         return;
     }
     switch (s->kind) {
