@@ -202,6 +202,7 @@ static inline void set_join(uint64_t *s, const uint64_t *t, uint32_t words)
     for (uint32_t i = 0; i < words; i++) s[i] |= t[i];
 }
 uint32_t item_new(Checker *c, Item x);
+void item_over(const Checker *c, State *s, uint32_t i); /* nobody asks what it did; who counts behind it on a barrier has to know it as long as that may be */
 
 /* ---- memory.c ---- */
 

@@ -186,7 +186,7 @@ uint32_t touch(Checker *c, Item x, int who)
     for (uint32_t i = 0; i < s->items.n; i++) {
         const Item *y = &s->items.v[i];
         if (y->kind == ITEM_ACCESS && y->space == x.space && beside(c, &x, y, i, set_of(c, s, c->agent, each ? KNOWN_EACH : KNOWN_ONE), each))
-            s->items.v[i].kind = ITEM_NONE;
+            item_over(c, s, i);
     }
     bool there = (x.write && !x.red) || x.space >= c->nctas || is_written(c, &w, x.only);
     if (!there && x.only) lost(c, "%s is read under a condition, and what has written it is under others", buf_at(c, x.space, x.lo));

@@ -83,6 +83,13 @@ uint32_t item_new(Checker *c, Item x)
     return i;
 }
 
+void item_over(const Checker *c, State *s, uint32_t i)
+{
+    bool counts = false;
+    for (uint32_t b = 0; b < c->nbars && !counts; b++) counts = set_has(bar_set(c, s, b, ARRIVED), 2 * i) || set_has(bar_set(c, s, b, BEFORE), 2 * i);
+    s->items.v[i] = (Item){.kind = counts ? ITEM_ARRIVAL : ITEM_NONE, .agent = s->items.v[i].agent, .op = s->items.v[i].op};
+}
+
 /* ---- numbers ---- */
 
 void states_map(Checker *c, State *s, const NumMap *m)

@@ -23,14 +23,13 @@ static bool known_to_all(const Checker *c, const State *s, uint32_t i)
     return all && some;
 }
 
-static bool is_asked(const Checker *c, const State *s, uint32_t i)
+static bool is_asked(const Checker *c, State *s, uint32_t i)
 {
     const Item *x = &s->items.v[i];
-    if (x->kind == ITEM_ACCESS) return !known_to_all(c, s, i);
-    if (x->kind == ITEM_ARRIVAL) {
-        for (uint32_t b = 0; b < c->nbars; b++)
-            if (set_has(bar_set(c, s, b, ARRIVED), 2 * i) || set_has(bar_set(c, s, b, BEFORE), 2 * i)) return true;
-        return false;
+    if (x->kind == ITEM_ACCESS && !known_to_all(c, s, i)) return true;
+    if (x->kind != ITEM_WAIT) {
+        item_over(c, s, i);
+        return x->kind != ITEM_NONE;
     }
     for (uint32_t b = 0; b < c->nbars * c->nroles; b++)
         if (s->awaited[b].item == i + 1) return s->awaited[b].phase - s->bars[b / c->nroles].phase > -3;
