@@ -40,7 +40,7 @@ typedef struct Node { /* a state at the beginning of a round */
     uint32_t of;         /* of one that is a guess: the node before by which, + 1 */
     bool overtaken;      /* it is an example of a later one */
 } Node;
-typedef struct Ban { /* node may not be made by going on as from `by` */
+typedef struct Ban { /* node may not be made by going on as from `by`; twice: not in fewer, longer steps either */
     uint32_t node, by;
 } Ban;
 
@@ -51,6 +51,7 @@ typedef struct Checker {
     Interval *launch;                                     /* by launch expression, from 0 */
     Interval *range, *var_range;                          /* by IR value, by variable: in all launches and turns */
     uint32_t *def;                                        /* by IR value: the op, by number */
+    int64_t *period;                                      /* by loop, by number: of what it is divided by to decide something */
     bool *data, *var_data;                                /* by IR value, by variable: it is made from what is not known at launch */
     bool *wraps, *needed, *needed_var;                    /* by IR value: it may not fit its type; it decides something */
     VEC(Code) code;                                       /* init, the roles, exit */
@@ -58,7 +59,6 @@ typedef struct Checker {
     uint32_t nops, nctas, nroles, nagents, nslots, nbars; /* nslots: of the barriers of a CTA; nbars: of all */
     uint32_t *bar_base;                                   /* by barrier: its first slot */
     uint64_t *waiters;                                    /* by barrier: roles that wait for it */
-    uint8_t *touches;                                     /* by role and buffer: TOUCHES_.. */
     Agent *place;                                         /* by agent: where its own begin */
     bool *knows;                                          /* by set: what is in it somebody knows, or will; who knows more may do what others may */
     uint32_t nenv, nvars, nframes, nsets, bar_sets, most_groups;
@@ -85,7 +85,9 @@ typedef struct Checker {
     Val *init;          /* by IR value, while init is run */
     uint32_t *asks;     /* by agent and class: the last op at which it names such a number, + 1 */
     bool forgets;       /* what conditions outside of loops are made of */
-    bool learned;       /* somebody names numbers who was not known to do so */
+    uint32_t *touches;  /* by agent, space and buffer: the last op at which it touches what may lie there, + 1 */
+    bool learned;       /* somebody names numbers or touches memory who was not known to do so, */
+    uint32_t learned_at; /* .. when there were so many states */
 
     Text *trace; /* NULL: none is wanted */
 
@@ -96,10 +98,14 @@ typedef struct Checker {
     bool narrow;     /* no guesses */
     uint32_t failed; /* the node from which it went wrong */
 } Checker;
-enum { TOUCHES_OWN = 1, TOUCHES_PEERS = 2 }; /* what may lie there, in the own CTA, in others */
 enum { STOP_FORK = 1, STOP_SPLIT, STOP_REFUSED, STOP_LOST };
 
 void kernel_prepare(Checker *c);
+static inline void learn(Checker *c)
+{
+    c->learned = true;
+    c->learned_at = c->nodes.n;
+}
 
 /* ---- values.c ---- */
 
@@ -164,11 +170,15 @@ static inline const Code *code_of(const Checker *c)
 
 /* ---- state.c and tidy.c ---- */
 
+typedef struct Turn { /* a cell that is a loop's index */
+    uint32_t cell, op;
+    bool inner, ends; /* of a loop that stands in the one before; the next cell is its end */
+} Turn;
 typedef struct Sig {
     Arena *arena;
     VEC(uint32_t) words;
     VEC(Num) cells;
-    VEC(uint32_t) turns; /* cells that are loops' indices, times 2, and 1 for one that stands in the loop before */
+    VEC(Turn) turns;
     const Num *put; /* NULL, or cells to put in the place of these, */
     uint32_t at;    /* .. so many of them so far */
 } Sig;
@@ -219,6 +229,10 @@ static inline Item item_at(Item x, Where w, Num only) /* x, there */
     x.hi = w.hi;
     x.only = only;
     return x;
+}
+static inline uint32_t *touches_of(const Checker *c, uint32_t agent, uint32_t space, uint32_t buf)
+{
+    return &c->touches[(agent * SPACES * c->nctas + space) * c->k->bufs.n + buf];
 }
 enum { BY_ONE, BY_EACH };
 uint32_t touch(Checker *c, Item x, int who); /* x: at which place, and how */

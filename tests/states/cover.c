@@ -110,11 +110,11 @@ bool covered(Checker *c, const Node *x, uint32_t name)
 
 /* ---- states that go on ---- */
 
-static bool banned(const Checker *c, uint32_t node, uint32_t by)
+static uint32_t banned(const Checker *c, uint32_t node, uint32_t by)
 {
-    for (uint32_t i = 0; i < c->bans.n; i++)
-        if (c->bans.v[i].node == node && c->bans.v[i].by == by) return true;
-    return false;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->bans.n; i++) n += c->bans.v[i].node == node && c->bans.v[i].by == by;
+    return n;
 }
 
 /* Loops turn forwards, and one that stands in a loop is where it was, when that has turned. */
@@ -122,10 +122,11 @@ static bool turns_on(Checker *c, const Sig *sig, const Node *there)
 {
     int64_t around = 0;
     for (uint32_t i = 0; i < sig->turns.n; i++) {
-        uint32_t cell = sig->turns.v[i] / 2;
+        uint32_t cell = sig->turns.v[i].cell;
         int64_t far;
         if (!sub_s64(num_data(&c->n, sig->cells.v[cell])->k, num_data(&c->n, there->cells[cell])->k, &far) || far < 0) return false;
-        bool inner = sig->turns.v[i] & 1;
+        if (far % c->period[sig->turns.v[i].op]) return false;
+        bool inner = sig->turns.v[i].inner;
         if (inner && around && far && far != around) return false;
         around = inner && around ? around : far;
     }
@@ -154,7 +155,12 @@ static uint32_t moving(Checker *c, const Sig *sig, const Node *there)
 static uint32_t indices(const Sig *sig, const Node *there)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < sig->turns.n; i++) n += sig->cells.v[sig->turns.v[i] / 2] != there->cells[sig->turns.v[i] / 2];
+    for (uint32_t i = 0; i < there->ncells; i++) {
+        bool is = false;
+        for (uint32_t j = 0; j < sig->turns.n && !is; j++)
+            is = sig->cells.v[i] == sig->cells.v[sig->turns.v[j].cell] && there->cells[i] == there->cells[sig->turns.v[j].cell];
+        n += is && sig->cells.v[i] != there->cells[i];
+    }
     return n;
 }
 
@@ -183,8 +189,21 @@ static bool steady(Checker *c, const Sig *sig, uint32_t by)
     return steps == STEPS;
 }
 
+/* What all have moved by is several steps, if indices stay what they are by the numbers that they are divided by. */
+static int64_t steps_of(Checker *c, const Sig *sig, const Node *there)
+{
+    int64_t g = 0, step = 1;
+    for (uint32_t i = 0; i < there->ncells; i++) g = gcd_s64(g, num_data(&c->n, sig->cells.v[i])->k - num_data(&c->n, there->cells[i])->k);
+    for (uint32_t i = 0; i < sig->turns.n; i++) {
+        const Turn *x = &sig->turns.v[i];
+        int64_t far = num_data(&c->n, sig->cells.v[x->cell])->k - num_data(&c->n, there->cells[x->cell])->k;
+        while (far && step < g && (g % step || far / g * step % c->period[x->op])) step++;
+    }
+    return g / step;
+}
+
 /* False: in numbers that leave 64 bits. */
-static bool go_on(Checker *c, const Sig *sig, const Node *there)
+static bool go_on(Checker *c, const Sig *sig, const Node *there, int64_t steps)
 {
     State *s = c->st;
     Numbers *n = &c->n;
@@ -193,17 +212,25 @@ static bool go_on(Checker *c, const Sig *sig, const Node *there)
     for (uint32_t i = 0; i < there->ncells; i++) {
         int64_t far;
         bool fits = sub_s64(num_data(n, sig->cells.v[i])->k, num_data(n, there->cells[i])->k, &far);
-        to[i] = fits ? num_add(n, sig->cells.v[i], far, t) : 0;
+        to[i] = fits ? num_add(n, sig->cells.v[i], far / steps, t) : 0;
         if (to[i] == 0) return false;
     }
     s->facts = (Facts){0};
     facts_add(n, &s->arena, &s->facts, t);
+    for (uint32_t i = 0; i < sig->turns.n; i++) { /* a loop that an agent is in has not ended */
+        uint32_t at = sig->turns.v[i].cell;
+        if (sig->turns.v[i].ends && facts_imply(n, &was, num_plus(n, num_add(n, sig->cells.v[at + 1], -1, sig->cells.v[at]), -1)))
+            facts_add(n, &s->arena, &s->facts, num_plus(n, num_add(n, to[at + 1], -1, to[at]), -1));
+    }
+    Facts first = facts_copy(&s->arena, &s->facts);
+    facts_add(n, &s->arena, &first, num_times(n, -1, t));
     for (uint32_t i = 0; i < was.n; i++) {
         int64_t far = 0;
         uint32_t j = 0;
         while (j < there->facts.n && !num_same_terms(num_data(n, was.v[i]), num_data(n, there->facts.v[j]))) j++;
+        if (facts_imply(n, &first, was.v[i])) continue;
         if (j < there->facts.n && !sub_s64(num_data(n, was.v[i])->k, num_data(n, there->facts.v[j])->k, &far)) continue;
-        facts_add(n, &s->arena, &s->facts, num_add(n, was.v[i], far, t));
+        facts_add(n, &s->arena, &s->facts, num_add(n, was.v[i], far / steps, t));
     }
     Sig put = {.arena = &s->arena, .put = to};
     states_write(c, s, &put);
@@ -213,15 +240,19 @@ static bool go_on(Checker *c, const Sig *sig, const Node *there)
 bool widened(Checker *c, const Sig *sig, uint32_t name, uint32_t from, uint32_t *by)
 {
     uint32_t tried = 0, least = 0;
+    int64_t far = 1;
     for (uint32_t x = name <= c->heads.n ? c->heads.v[name - 1] : 0; x && tried < TRIED; x = c->nodes.v[x - 1].same) {
         const Node *there = &c->nodes.v[x - 1];
         if (!knows_as_much(c, c->st->sets, there)) continue;
         tried++;
-        uint32_t n = moving(c, sig, there);
-        if (n == 0 || (least && n >= least) || banned(c, c->nodes.n, x - 1) || !comes_from(c, from, x - 1)) continue;
+        uint32_t n = moving(c, sig, there), bans = banned(c, c->nodes.n, x - 1);
+        if (n == 0 || (least && n >= least) || bans > 1 || !comes_from(c, from, x - 1)) continue;
         if (n > indices(sig, there) && !steady(c, sig, x - 1)) continue;
+        int64_t steps = steps_of(c, sig, there);
+        if (bans && steps == 1) continue;
+        far = bans ? 1 : steps;
         least = n;
         *by = x - 1;
     }
-    return least && go_on(c, sig, &c->nodes.v[*by]);
+    return least && go_on(c, sig, &c->nodes.v[*by], far);
 }

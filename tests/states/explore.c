@@ -1,7 +1,7 @@
 /* All states that there are, but for those that are examples of others. */
 #include "tests/states/checker.h"
 
-enum { NODES_MOST = 20000, RUNS_MOST = 40, WORK_MOST = 100000000, WORK_FEW = 10000000, WORK_COPY = 400, WORK_ROW = 4 };
+enum { NODES_MOST = 20000, RUNS_MOST = 40, WORK_MOST = 100000000, WORK_FEW = 10000000, LEARNS_MORE = 32, WORK_COPY = 400, WORK_ROW = 4 };
 
 static void spend(Checker *c, uint64_t work)
 {
@@ -293,7 +293,7 @@ static bool explore(Checker *c)
     while (work) {
         State *volatile s = pop(&work);
         c->st = s;
-        if (all_done(c, s)) {
+        if (all_done(c, s) || (s->node != UINT32_MAX && c->nodes.v[s->node].overtaken)) {
             states_free(s);
             continue;
         }
@@ -305,6 +305,7 @@ static bool explore(Checker *c)
             continue;
         }
         s->node = n;
+        if (c->learned && n > 2 * c->learned_at + LEARNS_MORE) return false;
         if (c->nodes.n > NODES_MOST) {
             c->stop = STOP_LOST;
             c->why = arena_printf(c->arena, "too many states: %s", c->why ? c->why : "");

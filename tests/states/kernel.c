@@ -1,5 +1,6 @@
 /* The kernel, prepared: its blocks, which values decide something and where they are asked for, between which numbers they lie, and how
  * much room a state takes. */
+#include "lang/checked.h"
 #include "lang/lang.h"
 #include "tests/states/checker.h"
 
@@ -276,6 +277,27 @@ static void number_ops(Checker *c)
     }
 }
 
+enum { PERIOD_MOST = 64 };
+
+/* Of what is made of an index by sums and multiples; quotients and remainders of such are taken by divisor. */
+static void find_period(Checker *c, uint32_t loop)
+{
+    int64_t *scale = arena_array(c->arena, int64_t, c->k->value_types.n + 1), *period = &c->period[loop]; /* scale: by IR value; 0: it is not made of it */
+    *period = 1;
+    if (c->op[loop]->dst == 0) return;
+    scale[c->op[loop]->dst - 1] = 1;
+    for (uint32_t i = loop + 1; i < c->nops; i++) {
+        const IrOp *op = c->op[i];
+        const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *rel = ir_find(op, IRK_REL);
+        int64_t x = a && a->kind == IRA_VAL ? scale[a->id - 1] : 0, y = b && b->kind == IRA_VAL ? scale[b->id - 1] : 0, most = x > y ? x : y;
+        if (op->dst == 0 || !scalar(op) || most == 0 || !c->needed[op->dst - 1] || op->op == IR_CMP) continue;
+        int64_t by = x && b && b->kind == IRA_IMM ? divisor_of(op->op, (uint8_t)(rel ? rel->id : op->type == IR_PRED), b->imm) : 0;
+        int64_t all = by && most * by <= PERIOD_MOST ? *period / gcd_s64(*period, most * by) * (most * by) : *period;
+        if (all <= PERIOD_MOST) *period = all;
+        if (by == 0 || op->op == IR_DIV || op->op == IR_SHR) scale[op->dst - 1] = by && by <= PERIOD_MOST ? most * by : most;
+    }
+}
+
 static void lay_out_agents(Checker *c)
 {
     uint32_t most = 0;
@@ -299,6 +321,7 @@ static void lay_out_agents(Checker *c)
     }
     c->nvars = c->nagents * c->k->vars.n;
     c->asks = arena_array(c->arena, uint32_t, c->nagents * CLASSES);
+    c->touches = arena_array(c->arena, uint32_t, c->nagents * SPACES * c->nctas * c->k->bufs.n + 1);
     c->bar_sets = c->nsets;
     c->nsets += c->nbars * BAR_SETS;
     c->knows = arena_array(c->arena, bool, c->nsets + 1);
@@ -322,27 +345,6 @@ static void lay_out_barriers(Checker *c)
         }
 }
 
-static bool overlap(const IrBuf *a, const IrBuf *b)
-{
-    if (a->lanes || b->lanes || a->maps || b->maps) return a == b;
-    return a->offset < b->offset + b->slots * b->pitch && b->offset < a->offset + a->slots * a->pitch;
-}
-
-static void find_touches(Checker *c)
-{
-    uint32_t n = c->k->bufs.n;
-    c->touches = arena_array(c->arena, uint8_t, c->nroles * n + 1);
-    for (uint32_t r = 0; r < c->nroles; r++)
-        for (uint32_t i = 0; i < c->code.v[1 + r].role->ops.n; i++) {
-            const IrOp *op = &c->code.v[1 + r].role->ops.v[i];
-            bool far = ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT, paired = c->k->pair && (op->op == IR_TC_CP || op->op == IR_TC_SHIFT);
-            for (uint32_t j = 0; j < op->nargs; j++)
-                for (uint32_t b = 0; b < n && op->args[j].kind == IRA_BUF; b++)
-                    if (overlap(&c->k->bufs.v[op->args[j].id], &c->k->bufs.v[b]))
-                        c->touches[r * n + b] |= TOUCHES_OWN | (paired || (far && op->args[j].key == IRK_DST) ? TOUCHES_PEERS : 0);
-        }
-}
-
 enum { AGENTS_MOST = 64, VALUES_MOST = UINT16_MAX - 1 };
 
 void kernel_prepare(Checker *c)
@@ -360,7 +362,9 @@ void kernel_prepare(Checker *c)
     find_needed(c);
     find_all_ranges(c);
     for (uint32_t i = 0; i < c->code.n; i++) find_live(c, &c->code.v[i]);
-    find_touches(c);
+    c->period = arena_array(c->arena, int64_t, c->nops + 1);
+    for (uint32_t i = 0; i < c->nops; i++)
+        if (c->op[i]->op == IR_LOOP || c->op[i]->op == IR_LANES || c->op[i]->op == IR_REPEAT) find_period(c, i);
     lay_out_barriers(c);
     lay_out_agents(c);
 }

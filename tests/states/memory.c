@@ -174,6 +174,12 @@ static bool beside(Checker *c, const Item *x, const Item *y, uint32_t i, const u
     return !y->write && same_op && (is_known || own || (y->async && ir_find(c->op[y->op], IRK_BAR) == NULL && !y->core));
 }
 
+static bool overlap(const IrBuf *a, const IrBuf *b)
+{
+    if (a->lanes || b->lanes || a->maps || b->maps) return a == b;
+    return a->offset < b->offset + b->slots * b->pitch && b->offset < a->offset + a->slots * a->pitch;
+}
+
 uint32_t touch(Checker *c, Item x, int who)
 {
     State *s = c->st;
@@ -183,6 +189,11 @@ uint32_t touch(Checker *c, Item x, int who)
     x.kind = ITEM_ACCESS;
     x.agent = (uint16_t)c->agent;
     x.op = code_of(c)->first + c->pc;
+    if (*touches_of(c, c->agent, x.space, x.buf) <= c->pc) learn(c);
+    for (uint32_t b = 0; b < c->k->bufs.n; b++) {
+        uint32_t *last = touches_of(c, c->agent, x.space, b);
+        if (*last <= c->pc && overlap(&c->k->bufs.v[b], &c->k->bufs.v[x.buf])) *last = c->pc + 1;
+    }
     for (uint32_t i = 0; i < s->items.n; i++) {
         const Item *y = &s->items.v[i];
         if (y->kind == ITEM_ACCESS && y->space == x.space && beside(c, &x, y, i, set_of(c, s, c->agent, each ? KNOWN_EACH : KNOWN_ONE), each))

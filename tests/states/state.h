@@ -41,6 +41,7 @@ typedef struct Agent {
     bool many, blocked, done;
     uint32_t env, vars, frames, sets; /* where its own begin */
 } Agent;
+enum { SPACES = 3 }; /* of a CTA: shared memory, tensor memory, maps */
 typedef enum ItemKind { ITEM_NONE, ITEM_ACCESS, ITEM_ARRIVAL, ITEM_WAIT } ItemKind;
 typedef struct Item {
     uint8_t kind;

@@ -6,6 +6,13 @@
 
 /* ---- items ---- */
 
+/* The first op that the agent may come to. */
+static uint32_t first_ahead(const State *s, uint32_t a)
+{
+    const Agent *x = &s->agents[a];
+    return x->depth ? s->frames[x->frames].op : x->pc;
+}
+
 /* To all who may still have to do with what lies there, and somebody. */
 static bool known_to_all(const Checker *c, const State *s, uint32_t i)
 {
@@ -15,8 +22,7 @@ static bool known_to_all(const Checker *c, const State *s, uint32_t i)
         const Agent *y = &s->agents[a];
         bool own = y->cta == x->space % c->nctas;
         some |= own && set_has(set_of(c, s, a, KNOWN_ONE), 2 * i);
-        uint8_t touches = c->touches[(y->body - 1u) * c->k->bufs.n + x->buf];
-        if (y->done || !(touches & (own ? TOUCHES_OWN : TOUCHES_PEERS))) continue;
+        if (y->done || *touches_of(c, a, x->space, x->buf) <= first_ahead(s, a)) continue;
         for (uint32_t k = KNOWN_ONE; k <= (y->many ? KNOWN_EACH : KNOWN_ONE); k++)
             all &= set_has(set_of(c, s, a, k), 2 * i) && (!fenced || set_has(set_of(c, s, a, k), 2 * i + 1));
     }
@@ -53,13 +59,50 @@ static int item_order(const Numbers *n, const Item *x, const Item *y)
     return o ? o : num_order(n, x->only, y->only);
 }
 
+static uint32_t bits_of(const State *s, uint32_t set, uint32_t item)
+{
+    return (uint32_t)(s->sets[(size_t)set * s->words + item / 32] >> item % 32 * 2) & 3;
+}
+
+/* Who knows y knows x, now and later: sets are copied and joined, and a group's with what its thread knows. Who counts behind x has to know y. */
+static bool tells_of(const Checker *c, const State *s, uint32_t y, uint32_t x)
+{
+    for (uint32_t a = 0; a < c->nagents; a++) {
+        uint32_t sets = c->place[a].sets;
+        for (uint32_t k = KNOWN_ONE; k < GROUPS + s->agents[a].ngroups; k++) {
+            uint32_t also = k == MINE ? bits_of(s, sets + KNOWN_EACH, x) : k > MINE ? bits_of(s, sets + KNOWN_ONE, x) : 0;
+            if (bits_of(s, sets + k, y) & ~(bits_of(s, sets + k, x) | also)) return false;
+        }
+    }
+    for (uint32_t k = c->bar_sets; k < c->nsets; k++)
+        if (bits_of(s, k, c->knows[k] ? y : x) & ~bits_of(s, k, c->knows[k] ? x : y)) return false;
+    return true;
+}
+
+/* Of what an op did at one place again and again the last time is enough, whether it did it then or not. */
+static uint32_t join_items(const Checker *c, State *s, uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const Item *x = &s->items.v[list[i]];
+        for (uint32_t j = 0; j < n && x->kind == ITEM_ACCESS; j++) {
+            Item *y = &s->items.v[list[j]];
+            bool same = i != j && y->kind == ITEM_ACCESS && x->agent == y->agent && x->op == y->op && x->write == y->write && x->space == y->space && x->lo == y->lo &&
+                        x->hi == y->hi && x->step == y->step && x->width == y->width && x->core == y->core;
+            if (!same || !tells_of(c, s, list[j], list[i])) continue;
+            if (y->only != x->only) y->only = 0;
+            list[i--] = list[--n];
+            break;
+        }
+    }
+    return n;
+}
+
 /* Of items that look alike: by which sets have them, first those of which states must have the same ones. */
 static int member_order(const Checker *c, const State *s, uint32_t i, uint32_t j, bool knows)
 {
     for (uint32_t k = 0; k < c->nsets; k++) {
         if (c->knows[k] != knows) continue;
-        const uint64_t *set = s->sets + (size_t)k * s->words;
-        uint32_t x = set[i / 32] >> i % 32 * 2 & 3, y = set[j / 32] >> j % 32 * 2 & 3;
+        uint32_t x = bits_of(s, k, i), y = bits_of(s, k, j);
         if (x != y) return x < y ? -1 : 1;
     }
     return 0;
@@ -77,6 +120,7 @@ static void number_items(Checker *c, State *s)
     uint32_t n = s->items.n, live = 0, *order = arena_array(&s->arena, uint32_t, n + 1);
     for (uint32_t i = 0; i < n; i++)
         if (s->items.v[i].kind != ITEM_NONE && is_asked(c, s, i)) order[live++] = i;
+    live = join_items(c, s, order, live);
     for (uint32_t i = 1; i < live; i++)
         for (uint32_t j = i; j > 0 && order_of(c, s, order[j], order[j - 1]) < 0; j--) {
             uint32_t x = order[j];
@@ -87,7 +131,7 @@ static void number_items(Checker *c, State *s)
     uint64_t *sets = arena_array(&s->arena, uint64_t, (size_t)c->nsets * words);
     for (uint32_t i = 0; i < live; i++)
         for (uint32_t j = 0; j < c->nsets; j++)
-            sets[(size_t)j * words + i / 32] |= (s->sets[(size_t)j * s->words + order[i] / 32] >> order[i] % 32 * 2 & 3) << i % 32 * 2;
+            sets[(size_t)j * words + i / 32] |= (uint64_t)bits_of(s, j, order[i]) << i % 32 * 2;
     Item *items = arena_array(&s->arena, Item, live + 1);
     for (uint32_t b = 0; b < c->nbars * c->nroles; b++) {
         uint32_t i = 0;
@@ -103,13 +147,6 @@ static void number_items(Checker *c, State *s)
 }
 
 /* ---- names and values ---- */
-
-/* The first op that the agent may come to. */
-static uint32_t first_ahead(const State *s, uint32_t a)
-{
-    const Agent *x = &s->agents[a];
-    return x->depth ? s->frames[x->frames].op : x->pc;
-}
 
 enum { NAMES_MOST = 96 };
 
@@ -216,7 +253,7 @@ static void write_agent(Checker *c, State *s, uint32_t a, Sig *to)
     for (uint32_t i = 0; i < x->depth; i++) {
         Frame *f = &s->frames[x->frames + i];
         vec_push(to->arena, &to->words, f->op);
-        vec_push(to->arena, &to->turns, to->cells.n << 1 | (i > 0));
+        vec_push(to->arena, &to->turns, ((Turn){to->cells.n, b->first + f->op, i > 0, f->end != 0}));
         write_num(&f->at, to);
         write_num(&f->end, to);
     }

@@ -259,7 +259,7 @@ Named *named_of(Checker *c, uint32_t class, const Num *key, uint32_t nkey, Inter
     uint32_t *asked = &s->asked[c->agent * CLASSES + class], *asks = &c->asks[c->agent * CLASSES + class];
     if (*asks < c->pc + 1) {
         *asks = c->pc + 1;
-        c->learned = true;
+        learn(c);
     }
     for (uint32_t i = s->named.n; i-- > 0;) {
         const Named *x = &s->named.v[i];
