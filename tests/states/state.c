@@ -92,6 +92,12 @@ void item_over(const Checker *c, State *s, uint32_t i)
 
 /* ---- numbers ---- */
 
+static Num only_map(Checker *c, Num only, const NumMap *m)
+{
+    Num x = num_map(c, only, m);
+    return x == num_k(c, 1) ? 0 : x;
+}
+
 void states_map(Checker *c, State *s, const NumMap *m)
 {
     for (uint32_t i = 0; i < c->nenv; i++) s->env[i] = val_map(c, s->env[i], m);
@@ -107,7 +113,8 @@ void states_map(Checker *c, State *s, const NumMap *m)
         Item *x = &s->items.v[i];
         x->lo = num_map(c, x->lo, m);
         x->hi = num_map(c, x->hi, m);
-        x->only = num_map(c, x->only, m);
+        x->only = only_map(c, x->only, m);
+        if (x->only == num_k(c, 0)) item_over(c, s, i);
     }
     for (uint32_t i = 0; i < s->named.n; i++) {
         Named *x = &s->named.v[i];
@@ -118,7 +125,7 @@ void states_map(Checker *c, State *s, const NumMap *m)
         Piece *x = &s->written.v[i];
         x->lo = num_map(c, x->lo, m);
         x->hi = num_map(c, x->hi, m);
-        x->only = num_map(c, x->only, m);
+        x->only = only_map(c, x->only, m);
     }
     for (uint32_t i = 0; i < s->cells.n; i++) s->cells.v[i].val = val_map(c, s->cells.v[i].val, m);
     for (uint32_t i = 0; i < s->asserted.n; i++) s->asserted.v[i] = val_map(c, s->asserted.v[i], m);
@@ -163,8 +170,15 @@ static bool decided(Checker *c, const State *s, const Named *x, Num *is)
         *is = x->op == IR_MOD || x->op == IR_AND ? num_add(n, x->key[0], -x->by, q) : q;
         return true;
     }
-    if (x->op != IR_CMP || x->rel == IRL_EQ || x->rel == IRL_NE) return false;
-    Num far = num_add(n, x->key[1], -1, x->key[0]), at = x->rel == IRL_LT || x->rel == IRL_GE ? num_plus(n, far, -1) : far; /* >= 0 where it is less */
+    if (x->op != IR_CMP) return false;
+    Num far = num_add(n, x->key[1], -1, x->key[0]);
+    if (x->rel == IRL_EQ || x->rel == IRL_NE) {
+        bool most = facts_imply(n, &s->facts, far), least = facts_imply(n, &s->facts, num_times(n, -1, far));
+        bool other = facts_imply(n, &s->facts, num_plus(n, far, -1)) || facts_imply(n, &s->facts, num_contrary(n, far));
+        *is = num_const(n, other == (x->rel == IRL_NE));
+        return other || (most && least);
+    }
+    Num at = x->rel == IRL_LT || x->rel == IRL_GE ? num_plus(n, far, -1) : far; /* >= 0 where it is less */
     bool less = x->rel == IRL_LT || x->rel == IRL_LE, yes = facts_imply(n, &s->facts, at), no = !yes && facts_imply(n, &s->facts, num_contrary(n, at));
     *is = num_const(n, yes == less);
     return yes || no;

@@ -46,8 +46,9 @@ Num both_of(Checker *c, Num x, Num y)
     if (x == 0 || x == yes) return y;
     if (y == 0 || y == yes) return x;
     if (x == no || y == no) return no;
-    Num key[] = {x, y};
-    return name_number(c, class_of(c, &what, sizeof what), key, 2, (Interval){0, 1});
+    Num key[] = {x, y}, both = name_number(c, class_of(c, &what, sizeof what), key, 2, (Interval){0, 1});
+    for (int i = 0; i < 2; i++) facts_add(&c->n, &c->st->arena, &c->st->facts, num_add(&c->n, key[i], -1, both));
+    return both;
 }
 
 Num only_if(Checker *c, Val v)
@@ -87,6 +88,8 @@ static Num inner_turns(Checker *c, const IrOp *op, Num lo)
     int64_t what = -5;
     Num key[KEYS] = {num_add(&c->n, val_soft(c, val_of_arg(c, end)), -1, lo)};
     uint32_t n = 1;
+    int64_t k;
+    if (num_is(&c->n, key[0], &k) && k <= 0) return num_k(c, 0);
     for (uint32_t i = 0; i < a->depth && n < KEYS; i++) key[n++] = c->st->frames[a->frames + i].at;
     Interval x = end->kind == IRA_IMM ? interval_at(end->imm) : c->range[end->id - 1], y = from->kind == IRA_IMM ? interval_at(from->imm) : c->range[from->id - 1];
     Interval r = interval_add(x, interval_neg(y));
