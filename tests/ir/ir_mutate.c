@@ -313,21 +313,6 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
     text_free(&t);
 }
 
-/* What happens before roles begin is not in the states. */
-static bool same_init(Judge *j, const IrKernel *k)
-{
-    const IrRole *a = ir_body(j->kernel, 0), *b = ir_body(k, 0);
-    bool same = a->ops.n == b->ops.n;
-    for (uint32_t i = 0; same && i < a->ops.n; i++) {
-        Text x, y;
-        text_init(&x, &j->mem), text_init(&y, &j->mem);
-        ir_print_op(&x, j->kernel, &a->ops.v[i]), ir_print_op(&y, k, &b->ops.v[i]);
-        same = x.n == y.n && !memcmp(x.s, y.s, x.n);
-        text_free(&x), text_free(&y);
-    }
-    return same;
-}
-
 /* The checker of states about a mutant, beside the verdict and what became of it. */
 static void ask_states(Judge *j, const StatesSaid *said, const Mutant *m, const char *why, bool accepted, Outcome out)
 {
@@ -439,7 +424,7 @@ static void judge(Judge *j, const Mutant *m)
     else if (j->verdicts) print_verdict(j, m, t);
     else {
         StatesSaid said = {.is = STATES_SILENT};
-        if (!j->trees && (j->every_kernel || states_concern(m->kernel)) && same_init(j, m->kernel)) states_ask(m->kernel, &said);
+        if (!j->trees && (j->every_kernel || states_concern(m->kernel))) states_ask(m->kernel, &said);
         if (verifies(j, m->kernel, &why)) judge_accepted(j, m, t, &said);
         else judge_refused(j, m, t, why, &said);
     }

@@ -153,6 +153,10 @@ static bool step_wait(Checker *c, const IrOp *op)
     bool counted = arrived_itself(c, over ? bar_set(c, s, bar, BEFORE) : bar_set(c, s, bar, ARRIVED)); /* so it knew the phase before to be over */
     if (p > 0 && !own && !told && !counted) refuse(c, E0611, "this may look at barrier %s before the last phase but one is over, and pass too early", bar_name(c, bar));
     if (!over) return true;
+    const IrArg *scope = ir_find(op, IRK_SCOPE);
+    for (uint32_t i = 0; i < s->items.n && (!scope || scope->id == IRC_CTA); i++)
+        if (set_has(bar_set(c, s, bar, BEFORE), 2 * i) && arrives_from_afar(c, &s->items.v[i], bar))
+            refuse(c, E0670, "other CTAs arrive at barrier %s, and this wait acquires from its own alone", bar_name(c, bar));
     uint32_t was = w->item, item = item_new(c, (Item){.kind = ITEM_WAIT, .agent = (uint16_t)c->agent, .op = bar});
     set_join(set_of(c, s, c->agent, KNOWN_ONE), bar_set(c, s, bar, LAST), s->words);
     if (each) set_join(set_of(c, s, c->agent, KNOWN_EACH), bar_set(c, s, bar, LAST), s->words);

@@ -81,6 +81,7 @@ typedef struct Checker {
     uint32_t why_op;
     ErrorCode error;
 
+    bool meets, frees_alone; /* at the end all threads of the cluster come together; tensor memory is freed before that */
     uint64_t work;      /* that may still be done */
     Val *init;          /* by IR value, while init is run */
     uint32_t *asks;     /* by agent and class: the last op at which it names such a number, + 1 */
@@ -106,6 +107,10 @@ static inline void learn(Checker *c)
     c->learned = true;
     c->learned_at = c->nodes.n;
 }
+
+/* ---- ends.c: what stands around the roles ---- */
+
+void ends_check(Checker *c);
 
 /* ---- values.c ---- */
 
@@ -275,6 +280,10 @@ void count_on(Checker *c, uint32_t bar, uint32_t item, bool each, bool certain);
 void bar_bytes(Checker *c, uint32_t bar, Num bytes, int64_t times);
 void bar_complete(Checker *c, uint32_t bar);
 bool step_bar(Checker *c, const IrOp *op); /* whether it waits */
+static inline bool arrives_from_afar(const Checker *c, const Item *x, uint32_t bar) /* it counts on it, and is no copy */
+{
+    return c->st->agents[x->agent].cta != bar / c->nslots && ir_op_info(c->op[x->op]->op)->group == IRG_BARRIER;
+}
 void step_copy(Checker *c, const IrOp *op);
 void step_group(Checker *c, const IrOp *op);
 void step_threads(Checker *c, const IrOp *op);

@@ -30,16 +30,19 @@ uint64_t targets_of(Checker *c, const IrOp *op, uint32_t own)
     return out;
 }
 
-/* How many bytes they take in shared memory, and how many they count. */
+/* How many bytes they take in shared memory; what they count is the map's box, whatever the op says. */
 static Num room_of(Checker *c, const IrOp *op, Num bytes)
 {
     const IrArg *map = ir_find(op, IRK_MAP), *info;
     if (map == NULL) return bytes;
     const MfMap *m = &c->k->mf.maps.v[map->id];
     MapDesc d = manifest_map(m);
-    Num room = num_k(c, map_copy_room(&d, 0));
-    if (!map_is_wide(m->mode) || ir_list(op, IRK_INFO, &info) == 0) return room;
-    return num_add(&c->n, room, map_copy_room(&d, 1) - map_copy_room(&d, 0), val_soft(c, val_of_arg(c, info)));
+    bool wide = map_is_wide(m->mode) && ir_list(op, IRK_INFO, &info);
+    Num room = num_k(c, map_copy_room(&d, 0)), box = num_k(c, map_copy_bytes(&d, 0)), halo = wide ? val_soft(c, val_of_arg(c, info)) : 0;
+    if (wide) box = num_add(&c->n, box, map_copy_bytes(&d, 1) - map_copy_bytes(&d, 0), halo);
+    if (!box || !facts_imply(&c->n, &c->st->facts, num_add(&c->n, bytes, -1, box)) || !facts_imply(&c->n, &c->st->facts, num_add(&c->n, box, -1, bytes)))
+        refuse(c, E0659, "the copy counts other bytes than its map's box has");
+    return wide ? num_add(&c->n, room, map_copy_room(&d, 1) - map_copy_room(&d, 0), halo) : room;
 }
 
 /* bytes where only is 1, else 0: term by term, so that sums of such are such of sums. */
@@ -190,6 +193,10 @@ void step_copy(Checker *c, const IrOp *op)
     if (op->op == IR_TMA_PREFETCH || op->op == IR_BLK_PREFETCH) return;
     Num only = only_of(c, op);
     if (only == num_k(c, 0)) return;
+    bool lanes = false;
+    const Agent *a = &c->st->agents[c->agent];
+    for (uint32_t i = 0; i < a->depth; i++) lanes |= code_of(c)->role->ops.v[c->st->frames[a->frames + i].op].op == IR_LANES;
+    if (by_each(c, op) && !lanes) refuse(c, E0672, "a copy by each thread of the role");
     if (ir_find(op, IRK_BAR)) load(c, op, only);
     else store(c, op, only);
 }
@@ -280,6 +287,7 @@ static void plan(Checker *c, const IrOp *op, Num only)
     const IrArg *src = ir_find(op, IRK_SRC), *dst = ir_find(op, IRK_DST);
     ThrSide in = thr_side(p, true), out = thr_side(p, false);
     Where from = {0}, to = {0};
+    if (p->threads != 32 * code_of(c)->role->warps) refuse(c, E0673, "a plan for %u threads", p->threads);
     if (src) from = side_place(c, op, src, &in);
     if (dst) to = side_place(c, op, dst, &out);
     if (src) by_threads(c, side_item(&in, &from, only), false, c->k->bufs.v[src->id].lanes);

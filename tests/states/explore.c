@@ -58,15 +58,23 @@ static bool known_somewhere(const Checker *c, const State *s, uint32_t item, uin
 static void check_end(Checker *c)
 {
     const State *s = c->st;
-    bool all = ir_body_has(&c->k->exit, IR_CLUSTER_WAIT);
     for (uint32_t i = 0; i < s->items.n; i++) {
         const Item *x = &s->items.v[i];
-        if (x->kind != ITEM_ACCESS || !x->async) continue;
+        uint32_t cta = x->space % c->nctas;
+        if (x->kind != ITEM_ACCESS || (!x->async && !x->core)) continue;
         c->agent = x->agent;
         c->pc = x->op - code_of(c)->first;
-        if (!known_somewhere(c, s, i, 0, true)) refuse(c, x->write ? E0650 : E0624, "the kernel ends while this copy may still be on its way");
-        if (!all && !known_somewhere(c, s, i, x->space % c->nctas, false)) refuse(c, E0625, "CTA %u may end while this copy still accesses its memory", x->space % c->nctas);
+        if (x->async && !known_somewhere(c, s, i, 0, true)) refuse(c, x->write ? E0650 : E0624, "the kernel ends while this copy may still be on its way");
+        if (x->async && !c->meets && !known_somewhere(c, s, i, cta, false)) refuse(c, E0625, "CTA %u may end while this copy still accesses its memory", cta);
+        bool own = x->async ? known_somewhere(c, s, i, cta, false) : s->agents[x->agent].cta == cta;
+        if (x->core && c->frees_alone && !own) refuse(c, E0674, "tensor memory of CTA %u may be freed while this works on it", cta);
     }
+    for (uint32_t b = 0; b < c->nbars && !c->meets; b++)
+        for (uint32_t i = 0; i < s->items.n; i++) {
+            bool far = s->items.v[i].kind == ITEM_ARRIVAL && set_has(bar_set(c, s, b, BEFORE), 2 * i) && arrives_from_afar(c, &s->items.v[i], b);
+            if (far && !known_somewhere(c, s, i, b / c->nslots, false))
+                refuse(c, E0625, "CTA %u may end before all have arrived at its barrier %s", b / c->nslots, bar_info(c, b)->name);
+        }
     for (uint32_t i = 0; i < c->nbars; i++) {
         const Bar *b = &s->bars[i];
         int64_t k;
@@ -370,6 +378,7 @@ Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
     if (setjmp(c->out) == 0) {
         kernel_prepare(c);
         values_prepare(c);
+        ends_check(c);
         for (int way = 0; way < 3; way++) {
             c->forgets = way == 1;
             c->exact = way == 2;
@@ -378,5 +387,5 @@ Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
         }
         return refused(c);
     }
-    return (Verdict){.text = c->why, .op = c->why_op, .states = c->nodes.n};
+    return (Verdict){.refused = c->stop == STOP_REFUSED, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
 }

@@ -18,7 +18,7 @@ void refuse(Checker *c, ErrorCode code, const char *fmt, ...)
     c->why = arena_vprintf(c->arena, fmt, ap);
     va_end(ap);
     c->error = code;
-    c->why_op = code_of(c)->first + c->pc;
+    c->why_op = c->st ? code_of(c)->first + c->pc : c->nops;
     stop_at(c, STOP_REFUSED);
 }
 

@@ -1,7 +1,6 @@
 /* Asks the checker of states (../states.h) about a kernel, in memory of its own, and compares with what others say of it.
  *
- * Global memory, how barriers are initialised, which bytes the pieces of a packed type leave out, plans of threads, pairs of cluster.arrive and cluster.wait, and scopes are not in its states: of what is
- * refused or goes wrong for these it says nothing. */
+ * Global memory, and which bytes the pieces of a packed type leave out, are not in its states: of what is refused or goes wrong for these it says nothing. */
 #ifndef TESTS_STATES_TOOL_ASK_H
 #define TESTS_STATES_TOOL_ASK_H
 
