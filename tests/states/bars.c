@@ -24,6 +24,7 @@ uint32_t bar_of(Checker *c, const IrOp *op, uint32_t cta)
     if (!num_is(&c->n, n, &k)) lost(c, "which slot of barrier %s this is", c->k->bars.v[bar->id].name);
     if (k < 0 || k >= c->k->bars.v[bar->id].slots)
         refuse(c, E0658, "slot %lld of barrier %s, which has %u", (long long)k, c->k->bars.v[bar->id].name, c->k->bars.v[bar->id].slots);
+    if (cta != c->st->agents[c->agent].cta && !c->begins) refuse(c, E0653, "barrier %s of another CTA, which may not be initialised", c->k->bars.v[bar->id].name);
     return cta * c->nslots + c->bar_base[bar->id] + (uint32_t)k;
 }
 

@@ -81,7 +81,7 @@ typedef struct Checker {
     uint32_t why_op;
     ErrorCode error;
 
-    bool meets, frees_alone; /* at the end all threads of the cluster come together; tensor memory is freed before that */
+    bool begins, meets, frees_alone; /* all threads of the cluster come together in front of the roles, at the end; tensor memory is freed before that */
     uint64_t work;      /* that may still be done */
     Val *init;          /* by IR value, while init is run */
     uint32_t *asks;     /* by agent and class: the last op at which it names such a number, + 1 */

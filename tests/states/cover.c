@@ -15,8 +15,10 @@ typedef struct Match {
 static Num image(Checker *c, const Match *m, Num x)
 {
     const NumData *d = num_data(&c->n, x);
-    Num out = num_const(&c->n, d->k);
-    for (uint32_t i = 0; i < d->n; i++) out = num_add(&c->n, out, d->t[i].c, m->to[d->t[i].atom]);
+    if (d->n == 0) return x;
+    bool is_atom = d->n == 1 && d->k == 0 && d->t[0].c == 1;
+    Num out = is_atom ? m->to[d->t[0].atom] : num_const(&c->n, d->k);
+    for (uint32_t i = 0; i < d->n && !is_atom; i++) out = num_add(&c->n, out, d->t[i].c, m->to[d->t[i].atom]);
     return out;
 }
 
@@ -25,18 +27,18 @@ static bool solve(Checker *c, Match *m, uint32_t cell)
 {
     const NumData *d = num_data(&c->n, m->there->cells[cell]);
     uint32_t open = 0;
-    Num rest = num_plus(&c->n, m->here[cell], -d->k);
     int64_t by = 0;
     for (uint32_t i = 0; i < d->n; i++) {
-        if (m->to[d->t[i].atom]) {
-            rest = num_add(&c->n, rest, -d->t[i].c, m->to[d->t[i].atom]);
-        } else {
-            if (open) return false;
-            open = d->t[i].atom;
-            by = d->t[i].c;
-        }
+        if (m->to[d->t[i].atom]) continue;
+        if (open) return false;
+        open = d->t[i].atom;
+        by = d->t[i].c;
     }
-    if (open == 0 || rest == 0) return false;
+    if (open == 0) return false;
+    Num rest = num_plus(&c->n, m->here[cell], -d->k);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->t[i].atom != open) rest = num_add(&c->n, rest, -d->t[i].c, m->to[d->t[i].atom]);
+    if (rest == 0) return false;
     if (by < 0) rest = num_times(&c->n, -1, rest);
     m->to[open] = rest ? num_div(&c->n, rest, by < 0 ? -by : by) : 0;
     return m->to[open] != 0;

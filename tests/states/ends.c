@@ -3,7 +3,7 @@
 #include "tests/states/checker.h"
 
 typedef struct Ends {
-    bool fenced, met;            /* inits are; all threads have come together behind that */
+    bool fenced, met, far;       /* inits are; all threads have come together behind that, those of other CTAs, too */
     bool arrived, cluster;       /* at the barrier of the cluster, no wait since; that is over */
     bool alloc, shared, based;   /* tensor memory: its address is in shared memory, seen by all, theirs */
     bool before, between, after; /* fences around the threads' coming together in exit */
@@ -40,13 +40,14 @@ static void init_bar(Checker *c, Ends *e, const IrOp *op)
     if (!op->elect || (slot && slot->kind != IRA_IMM)) lost(c, "how barrier %s is initialised", b->name);
     if (ir_find(op, IRK_COUNT_)->imm != b->count) refuse(c, E0653, "barrier %s is initialised for other arrivals than it says", b->name);
     e->inits[c->bar_base[bar->id] + (slot ? (uint32_t)slot->imm : 0)]++;
-    e->fenced = e->met = false;
+    e->fenced = e->met = e->far = false;
 }
 
 /* All threads have come together that were at `then`; cluster: those of all its CTAs. */
-static void meet(const Checker *c, Ends *e, const Ends *then, bool cluster)
+static void meet(Ends *e, const Ends *then, bool cluster)
 {
-    e->met |= then->fenced && (cluster || c->nctas == 1);
+    e->met |= then->fenced;
+    e->far |= then->fenced && cluster;
     e->shared |= then->alloc;
     e->between |= then->before;
     e->after = false;
@@ -57,9 +58,9 @@ static void ends_step(Checker *c, Ends *e, Ends *then, const IrOp *op)
     switch ((IrOpcode)op->op) {
     case IR_BAR_INIT: init_bar(c, e, op); break;
     case IR_FENCE_MBAR_INIT: e->fenced = true; break;
-    case IR_CTA_SYNC: meet(c, e, e, false); break;
+    case IR_CTA_SYNC: meet(e, e, false); break;
     case IR_WARP_SYNC:
-        if (c->k->mf.threads == 32) meet(c, e, e, false);
+        if (c->k->mf.threads == 32) meet(e, e, false);
         break;
     case IR_CLUSTER_ARRIVE:
         if (e->arrived) refuse(c, E0671, "cluster.arrive twice with no cluster.wait in between");
@@ -70,7 +71,7 @@ static void ends_step(Checker *c, Ends *e, Ends *then, const IrOp *op)
         if (!e->arrived) refuse(c, E0671, "cluster.wait without a cluster.arrive before it");
         e->arrived = false;
         e->cluster = true;
-        meet(c, e, then, true);
+        meet(e, then, true);
         break;
     case IR_TC_FENCE:
         if (op->elect) break;
@@ -115,6 +116,7 @@ void ends_check(Checker *c)
     run(c, &e, &c->code.v[0]);
     for (uint32_t i = 0; i < c->nslots; i++)
         if (e.inits[i] != 1 || !e.fenced || !(e.met || alone)) refuse(c, E0653, "a barrier is used that may not be initialised");
+    c->begins = e.far;
     for (uint32_t i = 0; i < c->k->bufs.n; i++) tensor |= c->k->bufs.v[i].lanes != 0;
     if (tensor && !e.based) refuse(c, E0674, "tensor memory may be used before it is allocated");
     e.before = e.between = e.after = e.cluster = false;

@@ -1,7 +1,7 @@
 /* All states that there are, but for those that are examples of others. */
 #include "tests/states/checker.h"
 
-enum { NODES_MOST = 20000, RUNS_MOST = 40, WORK_MOST = 100000000, WORK_FEW = 10000000, LEARNS_MORE = 32, WORK_COPY = 400, WORK_ROW = 4 };
+enum { NODES_MOST = 20000, RUNS_MOST = 40, WAYS = 3, WORK_MOST = 100000000, WORK_FEW = 3000000, LEARNS_MORE = 32, WORK_COPY = 400, WORK_ROW = 4 };
 
 static void spend(Checker *c, uint64_t work)
 {
@@ -346,8 +346,8 @@ static bool blames(Checker *c)
 static bool prove(Checker *c, uint64_t work)
 {
     c->bans.n = 0;
+    c->work = work;
     for (uint32_t run = 0; run < RUNS_MOST; run++) {
-        c->work = work;
         c->failed = UINT32_MAX;
         bool ok = explore(c);
         if (c->learned && c->work) continue;
@@ -358,14 +358,18 @@ static bool prove(Checker *c, uint64_t work)
     return false;
 }
 
+static Verdict verdict_now(const Checker *c, bool refused)
+{
+    return (Verdict){.refused = refused, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
+}
+
 /* Of what is not proved: whether some launch goes wrong, without guesses. */
 static Verdict refused(Checker *c)
 {
-    Verdict v = {.text = c->why, .op = c->why_op, .states = c->nodes.n};
-    c->narrow = c->exact;
-    if (c->narrow) prove(c, WORK_FEW);
-    if (c->stop == STOP_REFUSED) v = (Verdict){.refused = true, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
-    return v;
+    Verdict v = verdict_now(c, false);
+    c->narrow = true;
+    prove(c, WORK_FEW);
+    return c->stop == STOP_REFUSED ? verdict_now(c, true) : v;
 }
 
 Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
@@ -379,13 +383,19 @@ Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
         kernel_prepare(c);
         values_prepare(c);
         ends_check(c);
-        for (int way = 0; way < 3; way++) {
+        Verdict first = {0};
+        bool open[WAYS] = {true, true, true};
+        for (int turn = 0; turn < 2 * WAYS && !(turn == WAYS && first.refused); turn++) { /* what takes long in one way may not in the next */
+            int way = turn % WAYS;
+            if (!open[way]) continue;
             c->forgets = way == 1;
             c->exact = way == 2;
-            if (prove(c, WORK_MOST)) return (Verdict){.proved = true, .states = c->nodes.n};
-            if (c->stop == STOP_REFUSED && way == 0) break;
+            if (prove(c, turn < WAYS ? WORK_FEW : WORK_MOST)) return (Verdict){.proved = true, .states = c->nodes.n};
+            open[way] = c->work == 0;
+            if (way == 0 && c->stop == STOP_REFUSED) first = verdict_now(c, true);
         }
+        if (first.refused) return first;
         return refused(c);
     }
-    return (Verdict){.refused = c->stop == STOP_REFUSED, .code = c->error, .text = c->why, .op = c->why_op, .states = c->nodes.n};
+    return verdict_now(c, c->stop == STOP_REFUSED);
 }

@@ -162,7 +162,9 @@ static Interval register_range(const Checker *c, IrReg reg)
     if (reg == IRR_CLUSTER_NCTARANK) return interval_at(c->nctas);
     if (reg >= IRR_CLUSTER_NCTAID_X) return interval_at(n[reg - IRR_CLUSTER_NCTAID_X]);
     if (reg >= IRR_CLUSTER_CTAID_X) return (Interval){0, (int64_t)n[reg - IRR_CLUSTER_CTAID_X] - 1};
-    return (Interval){reg >= IRR_NCTAID_X, INT32_MAX};
+    Lx grid = c->k->mf.deal == MF_DEAL_NONE ? c->k->mf.grid[reg % 3] : 0;
+    Interval all = grid ? interval_meet(c->launch[grid - 1], (Interval){1, INT32_MAX}) : (Interval){1, INT32_MAX};
+    return reg >= IRR_NCTAID_X ? all : (Interval){0, all.hi - 1};
 }
 
 #define TURNS_MOST (INT64_C(1) << 48) /* a nanosecond each, they take three days */
