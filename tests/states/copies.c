@@ -55,7 +55,9 @@ static Num counted(Checker *c, Num bytes, Num only)
         NumTerm t = num_data(&c->n, bytes)->t[i];
         Num key[] = {num_atom(&c->n, t.atom), only};
         bool positive = facts_imply(&c->n, &c->st->facts, key[0]);
-        out = num_add(&c->n, out, t.c, name_number(c, class_of(c, &what, sizeof what), key, 2, (Interval){positive ? 0 : NO_LO, NO_HI}));
+        Num part = name_number(c, class_of(c, &what, sizeof what), key, 2, (Interval){positive ? 0 : NO_LO, NO_HI});
+        if (positive) facts_add(&c->n, &c->st->arena, &c->st->facts, num_add(&c->n, key[0], -1, part));
+        out = num_add(&c->n, out, t.c, part);
     }
     return out ? out : bytes;
 }

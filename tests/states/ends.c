@@ -111,7 +111,7 @@ static void run(Checker *c, Ends *e, const Code *b)
 void ends_check(Checker *c)
 {
     Ends e = {.inits = arena_array(c->arena, uint32_t, c->nslots + 1)};
-    bool alone = c->nctas == 1 && c->nroles == 1 && c->k->roles.v[0].elect, tensor = false;
+    bool alone = c->nroles == 1 && c->k->roles.v[0].elect, tensor = false;
     check_ids(c);
     run(c, &e, &c->code.v[0]);
     for (uint32_t i = 0; i < c->nslots; i++)

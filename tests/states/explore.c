@@ -367,8 +367,9 @@ static Verdict verdict_now(const Checker *c, bool refused)
 static Verdict refused(Checker *c)
 {
     Verdict v = verdict_now(c, false);
-    c->narrow = true;
+    c->narrow = c->exact = true;
     prove(c, WORK_FEW);
+    c->narrow = false;
     return c->stop == STOP_REFUSED ? verdict_now(c, true) : v;
 }
 
@@ -383,19 +384,20 @@ Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
         kernel_prepare(c);
         values_prepare(c);
         ends_check(c);
-        Verdict first = {0};
+        Verdict v = {0};
         bool open[WAYS] = {true, true, true};
-        for (int turn = 0; turn < 2 * WAYS && !(turn == WAYS && first.refused); turn++) { /* what takes long in one way may not in the next */
+        for (int turn = 0; turn < 2 * WAYS; turn++) { /* what takes long in one way may not in the next */
             int way = turn % WAYS;
+            if (turn == WAYS && !v.refused) v = refused(c);
+            if (turn == WAYS && v.refused) return v;
             if (!open[way]) continue;
             c->forgets = way == 1;
             c->exact = way == 2;
             if (prove(c, turn < WAYS ? WORK_FEW : WORK_MOST)) return (Verdict){.proved = true, .states = c->nodes.n};
             open[way] = c->work == 0;
-            if (way == 0 && c->stop == STOP_REFUSED) first = verdict_now(c, true);
+            if (turn == 0 && c->stop == STOP_REFUSED) v = verdict_now(c, true);
         }
-        if (first.refused) return first;
-        return refused(c);
+        return v;
     }
     return verdict_now(c, c->stop == STOP_REFUSED);
 }

@@ -2,8 +2,8 @@
  *
  * FILE: .tile, or .txt with programs as in tests/roles/by_hand.txt, whose names stand behind `// right: `, `// wrong: `, `// refused: ` in the place of the
  * kernel's. What the compiler accepts must be proved here, and what its verifier refuses must not; but for the lines of --open, `FILE KERNEL OPINION: REASON`,
- * OPINION being `open` (not followed), `refused` or `proved`, or `slow`. Such a line that says what is not so is an error, too. Without --all only what is
- * wrong is printed, and a line of numbers. --short: of lines that say `open` or `slow` nothing is asked, which takes longest. --trace: the states as they come, and how they go on. What takes
+ * OPINION being `open` (not followed), `refused` or `proved`. Such a line that says what is not so is an error, too. Without --all only what is
+ * wrong is printed, and a line of numbers. --short: of lines that say `open` nothing is asked, which takes longest. --trace: the states as they come, and how they go on. What takes
  * more than N seconds (default 10) is not followed. Exit code: 0, 1 something is wrong, 2 wrong use. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 
 enum { ROWS = 1000, SIZE = 1 << 18, DEFINES = 8, WORDS = 32 };
 
-#define SLOW "slow" /* as it should be, after some seconds */
 static struct Row {
     char *file, *kernel, *opinion;
     bool met;
@@ -70,7 +69,7 @@ static struct Row *row_of(const char *file, const char *kernel)
 static bool skips(const char *kernel)
 {
     struct Row *r = only_short ? row_of(file_now, name_now ? name_now : kernel) : NULL;
-    bool skip = r && (!strcmp(r->opinion, OPINION_WORD[STATES_LOST]) || !strcmp(r->opinion, SLOW));
+    bool skip = r && !strcmp(r->opinion, OPINION_WORD[STATES_LOST]);
     if (skip) r->met = true;
     return skip;
 }
@@ -81,7 +80,6 @@ static void judge(const char *file, const char *kernel, const StatesSaid *s, boo
     bool due = accepted ? s->is == STATES_PROVED : s->is != STATES_PROVED || neither;
     counts[accepted][s->is]++;
     if (r) r->met = true;
-    if (r && !strcmp(r->opinion, SLOW)) r = NULL;
     bool bad = r ? due || strcmp(r->opinion, OPINION_WORD[s->is]) != 0 : !due;
     wrong |= bad;
     if (!bad && !all) return;
