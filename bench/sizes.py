@@ -187,9 +187,9 @@ def graph_us(run, launches):
     return min(medians)
 
 
-def stream_us(runs, launches, rounds, best):
-    """Of each of the runs, or what is in best, if that is less; they take turns, so that a host that is slow for a while is slow for all of them."""
-    best = best or [math.inf] * len(runs)
+def stream_us(runs, launches, rounds):
+    """Of each of the runs; they take turns, so that a host that is slow for a while is slow for all of them."""
+    best = [math.inf] * len(runs)
     for _ in range(rounds):
         for i, run in enumerate(runs):
             torch.cuda.synchronize()
@@ -205,8 +205,8 @@ def in_both(runs, n):
     """In graphs, and in a stream: before them and behind them, so that a slow while of the host's is not all there is."""
     launches, rounds = (100, 30) if n <= MB else (100, 8) if n <= 4 * MB else (20, 5) if n <= 16 * MB else (8, 3) if n <= 256 * MB else (3, 3)
     replayed = 100 if n <= 4 * MB else 40 if n <= 16 * MB else 10 if n <= 256 * MB else 3
-    stream = stream_us(runs, launches, rounds, None)
-    return [graph_us(run, replayed) for run in runs], stream_us(runs, launches, rounds, stream)
+    before, graphs = stream_us(runs, launches, rounds), [graph_us(run, replayed) for run in runs]
+    return graphs, list(map(min, before, stream_us(runs, launches, rounds)))
 
 
 def measure(make, n, moved, compile_too):

@@ -182,12 +182,10 @@ const Sx *next_element(Lower *L, Poly p, uint32_t *i, Atom *atom)
  * out[n, (oy[n] + h) % c, :] for h below c. */
 static void counted_axis(Lower *L, TensorAccess *a, Axis x)
 {
-    Poly start, by, rest;
-    if (!domain_remainder(L->d, x.start, &start, &by)) by = poly_const(L->d, 0);
-    else if (!poly_same(x.extent, poly_const(L->d, 1)) || domain_depends(L->d, by) & ~(unsigned)DEP_LAUNCH) return;
-    else x.start = start;
-    x.unit = by;
-    start = x.start;
+    Poly start = x.start, rest;
+    bool round = domain_remainder(L->d, x.start, &start, &x.unit);
+    if (round && (!poly_same(x.extent, poly_const(L->d, 1)) || domain_depends(L->d, x.unit) & ~(unsigned)DEP_LAUNCH)) return;
+    x.start = start;
     Agree *g = arena_new(L->a, Agree);
     const Sx *element;
     Atom read;
@@ -199,7 +197,7 @@ static void counted_axis(Lower *L, TensorAccess *a, Axis x)
         agree_on(L, g, element, &fuel);
     }
     if (poly_same(x.start, start) || domain_depends(L->d, x.start) & DEP_DATA) return;
-    if (x.unit.n && !(domain_le(L->d, poly_const(L->d, 0), x.start) && domain_lt(L->d, x.start, x.unit))) return;
+    if (round && !(domain_le(L->d, poly_const(L->d, 0), x.start) && domain_lt(L->d, x.start, x.unit))) return;
     x.kind = AXIS_COUNTED;
     x.from = poly_sub(L->d, start, x.start);
     if (g->n || g->unknown) x.agree = g;

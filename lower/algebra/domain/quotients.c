@@ -148,9 +148,11 @@ bool domain_remainder(Domain *d, Poly p, Poly *of, Poly *by)
             Atom q = p.terms[i].atoms[j];
             const AtomInfo *info = atom_info(d, q);
             if (info->kind != ATOM_DIV) continue;
-            *of = poly_now(d, info->a);
-            *by = poly_now(d, info->b);
-            if (poly_same(p, raw_sub(d, *of, raw_mul(d, *by, raw_atom(d, q))))) return true;
+            Poly a = poly_now(d, info->a), b = poly_now(d, info->b);
+            if (!poly_same(p, raw_sub(d, a, raw_mul(d, b, raw_atom(d, q))))) continue;
+            *of = a;
+            *by = b;
+            return true;
         }
     return false;
 }

@@ -63,44 +63,34 @@ static Part part_at(Versions *v, const PRegion *r, const PMove *mv, int rank)
     return p;
 }
 
-/* ---- reads ---- */
-
-static bool has_value(Versions *v, const PRegion *r, const Part *p, int rank)
+static void has_value(Versions *v, const PRegion *r, const Part *p, uint16_t ranks, bool remote)
 {
-    return part_covered(v, &v->tiles[r->tile->index], p, rank);
-}
-
-static void supposed(Versions *v, const PRegion *r, const Part *p)
-{
-    Box b = {.part = *p, .ranks = all_ranks(v->L), .at = r};
+    Box b = {.part = *p, .ranks = ranks, .remote = remote, .at = r};
     version_add(v, r->tile->index, &b);
 }
+
+/* ---- reads ---- */
 
 /* By these CTAs: in their own tiles; or (to) what they add to in those of other CTAs. */
 static void reads(Versions *v, const PStmt *st, const PRegion *r, uint16_t ranks, const uint16_t *to, bool adds)
 {
     const PMove *mv = st->move;
+    const TileRecord *t = &v->tiles[r->tile->index];
     bool differs = part_by_rank(v, r, mv);
     Part p = part_of(v, r, mv), own = p;
     for (int from = 0; from < v->L->cluster_size; from++) {
-        if (!(ranks >> from & 1) || (!to && has_value(v, r, &p, from))) continue;
+        if (!(ranks >> from & 1) || (!to && part_covered(v, t, &p, from))) continue;
         if (differs) own = part_at(v, r, mv, from);
         for (int rank = 0; rank < v->L->cluster_size; rank++) {
-            if (!(to ? to[from] >> rank & 1 : rank == from) || has_value(v, r, &own, rank)) continue;
+            if (!(to ? to[from] >> rank & 1 : rank == from) || part_covered(v, t, &own, rank)) continue;
             version_tell(v, st, r, rank, adds);
-            supposed(v, r, to ? &own : &p); /* once is enough */
+            has_value(v, r, to ? &own : &p, all_ranks(v->L), false); /* once is enough */
             return;
         }
     }
 }
 
 /* ---- writes ---- */
-
-static void write_part(Versions *v, const PRegion *r, const Part *p, uint16_t ranks, bool remote)
-{
-    Box b = {.part = *p, .ranks = ranks, .remote = remote, .at = r};
-    version_add(v, r->tile->index, &b);
-}
 
 /* By these CTAs: into their own tiles, or (there) into those of other ones. */
 static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *there)
@@ -109,7 +99,7 @@ static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *th
     bool differs = part_by_rank(v, r, mv), by_turn = there && there->by_turn;
     Part p = part_of(v, r, mv);
     uint16_t to = 0;
-    if (!there) write_part(v, r, &p, ranks, false); /* and in numbers of each CTA's: */
+    if (!there) has_value(v, r, &p, ranks, false); /* and in numbers of each CTA's: */
     for (int rank = 0; rank < v->L->cluster_size; rank++) {
         if (by_turn) to |= (uint16_t)((there->from[rank] > 0) << rank); /* in each turn */
         if (by_turn || !(ranks >> rank & 1)) continue;
@@ -117,9 +107,9 @@ static void writes(Versions *v, const PMove *mv, uint16_t ranks, const Peers *th
         to |= its;
         if (!differs) continue;
         Part at = part_at(v, r, mv, rank);
-        write_part(v, r, &at, its, there != NULL);
+        has_value(v, r, &at, its, there != NULL);
     }
-    if (there && !differs) write_part(v, r, &p, to, true);
+    if (there && !differs) has_value(v, r, &p, to, true);
     else if (by_turn)
         version_lose(&v->tiles[r->tile->index], r, "written here, by another CTA in each turn, which says in which part",
                      "let the turn say in which part, not the rank of who writes it");

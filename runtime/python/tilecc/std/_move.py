@@ -70,25 +70,28 @@ def _one_by_one(f, x, y, but=-1):
     return y
 
 
+def _pick(x, y, dims):
+    """y = x by threads, of which the last dimension lies side by side in y, and not in x: out of whole rows."""
+    (m, *_), (n, k, _) = dims[-2:]
+    shape, size = [d[0] for d in dims], _views.size_of(x)
+    rows = view(x, [*shape[:-1], (n - 1) * k + 1], [*(d[1] for d in dims[:-1]), 1])
+    kernel("odd", "pick", T=array(x).dtype, K=k, **_views.odd_tile(n, m, k * size))(rows, view(y, shape, [d[2] for d in dims]))
+    return y
+
+
 def _odd(x, y, dims, beside):
     """y = x by threads. beside: do elements of the last dimension lie side by side in both?"""
-    dims = [[1, 0, 0]] * (4 - len(dims)) + dims
-    (m, *_), (n, k, to) = dims[-2:]
-    size, t = _views.size_of(x), array(x).dtype
-    if beside:
-        name, types = "copy", _views.odd_tile(n, m, size)
-    elif to == 1 and k > 1 and k * size <= 8 and n >= 32:
-        name, types = "pick", {"K": k, **_views.odd_tile(n, m, k * size)}
-        x = view(x, [*(d[0] for d in dims[:-1]), (n - 1) * k + 1], [*(d[1] for d in dims[:-1]), 1])
-    else:
-        if m > n:  # any order does, and tiles are wide
-            dims = [*dims[:-2], dims[-1], dims[-2]]
-        name, types = "spread", _views.spread_tile(dims[-1][0], dims[-2][0], size)
+    dims, size = [[1, 0, 0]] * (4 - len(dims)) + dims, _views.size_of(x)
+    n, k, to = dims[-1]
+    if to == 1 and k > 1 and k * size <= 8 and n >= 32:
+        return _pick(x, y, dims)
+    if not beside and dims[-2][0] > n:  # any order does, and tiles are wide
+        dims = [*dims[:-2], dims[-1], dims[-2]]
+    tile = (_views.odd_tile if beside else _views.spread_tile)(dims[-1][0], dims[-2][0], size)
+    if not beside:
         dims = [*dims, [1, 1, 1]]
-    shape = [d[0] for d in dims]
-    if name != "pick":
-        x = view(x, shape, [d[1] for d in dims])
-    kernel("odd", name, T=t, **types)(x, view(y, shape, [d[2] for d in dims]))
+    views = [view(a, [d[0] for d in dims], [d[i] for d in dims]) for i, a in ((1, x), (2, y))]
+    kernel("odd", "copy" if beside else "spread", T=array(x).dtype, **tile)(*views)
     return y
 
 

@@ -66,34 +66,28 @@ def dispatch(x, row, out=None):
     return out
 
 
-def _added(name, x, idx, out, **tile):
-    """out[idx[r], :] += x[r, :] by the copy engine, from and to rows as it takes them."""
+def _added(name, x, idx, out, sums=None):
+    """out[idx[r], :] += x[r, :] by the copy engine, from and to rows as it takes them. sums: the type of out, if it is not that of x."""
+    matrix(x)
+    types = {"I": numbers(idx, x.shape[:1], "idx")} | ({} if sums else {"C": row_part(x, False)})
+    from_, to = to_be_added("x", x, rows_as(out, x), sums)
     if 0 in x.shape or 0 in out.shape:
-        return
+        return out
     row = padded_row(x.shape[1], size_of(x), size_of(out))
-    to = padded(out, row)
-    kernel("rows", name, T=array(x).dtype, I=array(idx).dtype, **tile)(padded(x, row), side_by_side(idx), to)
-    unpadded(to, out)
+    rows = padded(to, row)
+    kernel("rows", name, T=array(from_).dtype, **types)(padded(from_, row), side_by_side(idx), rows)
+    unpadded(rows, to)
+    return out
 
 
 def scatter_add(x, idx, out):
     """out[idx[r], :] += x[r, :]; types that the copy engine adds: u32, s32, u64, s64, f16, bf16, f32, f64. Returns out."""
-    matrix(x)
-    numbers(idx, x.shape[:1], "idx")
-    from_, to = to_be_added("x", x, rows_as(out, x))
-    _added("scatter_add", from_, idx, to, C=row_part(x, False))
-    return out
+    return _added("scatter_add", x, idx, out)
 
 
 def combine(x, idx, out):
     """out[idx[r], :] += x[r, :], out of f32, x of another number type. Returns out."""
-    matrix(x)
-    numbers(idx, x.shape[:1], "idx")
-    given = array(rows_as(out, x)).dtype
-    if given != "f32":
-        raise TypeError(f"out has elements of {given}, wanted are f32")
-    _added("combine", x, idx, out)
-    return out
+    return _added("combine", x, idx, out, "f32")
 
 
 def embedding_gradient(gradient, idx, rows):

@@ -69,9 +69,9 @@ def bits(x):
 _ADDED = ("u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64")  # by copy engines: PTX ISA, cp.reduce.async.bulk; s64 by way of u64
 
 
-def to_be_added(what, x, out):
-    """x and out, of one type, as copy engines add them: s64 as u64, whose sums have the same bits. what: the name of x."""
-    t, given = array(x).dtype, array(out).dtype
+def to_be_added(what, x, out, sums=None):
+    """x and out as copy engines add them: s64 as u64, whose sums have the same bits. what: the name of x; sums: the type of out, if it is not that of x."""
+    t, given = sums or array(x).dtype, array(out).dtype
     if t not in _ADDED:
         raise TypeError(f"{what} has elements of {t}: copy engines add {', '.join(_ADDED)}")
     if given != t:
@@ -195,8 +195,7 @@ def odd_tile(n, rows, size, least=32, most=8192):
     """Columns, rows and threads of a tile of std.odd: of rows above 2 KB equal parts of one, of `most` bytes at most; else several rows, by powers of two.
     n may be a symbol of torch.compile: it is compared with numbers, and nothing else."""
     if n * size <= 2048:
-        width = max(least, power(n, 2048 // size))
-        return {"BN": width, "BM": power(rows, 8192 // size // width), "THREADS": 128}
+        return {**spread_tile(n, rows, size, least), "THREADS": 128}
     parts, unit, eighths = 1, 32, 8
     while parts < 16 and parts * most < n * size:
         parts += 1
@@ -213,7 +212,7 @@ def odd_row(n, size):
     return {"BN": tile["BN"], "THREADS": 32 if tile["BN"] * size <= 2048 else tile["THREADS"]}
 
 
-def spread_tile(n, rows, size):
-    """Columns and rows of a tile of elements that do not lie side by side."""
-    width = max(32, power(n, 2048 // size))
+def spread_tile(n, rows, size, least=32):
+    """Columns and rows of a tile of 8 KB at most, by powers of two: of elements that do not lie side by side, or of short rows."""
+    width = max(least, power(n, 2048 // size))
     return {"BN": width, "BM": power(rows, 8192 // size // width)}
