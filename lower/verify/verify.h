@@ -9,8 +9,8 @@ typedef struct Demands { /* of launches, so that what is proved of all holds of 
     MfKernel *mf;
 } Demands;
 
-/* Proves that the kernel never hangs, races or reads what has not arrived; what it can't prove is reported with its places, or demanded; to NULL: of
- * launches that keep to what would be demanded it is proved.
+/* Proves that the kernel never hangs, races or reads what has not arrived; what it can't prove is reported with its places, or demanded; to NULL:
+ * nothing may be.
  * A derived schedule is proved on its tree, anything else by the states of the final IR. certificate: what these
  * prove, or, of a derived schedule, why they could not; NULL: not wanted. Returns whether all was proved. */
 bool ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);

@@ -72,6 +72,7 @@ typedef struct Checker {
     const int64_t *given;  /* a launch: by expression of the launch; NULL: any */
     const uint8_t *status; /* .. LxStatus */
     Refuted refuted;
+    bool may_demand;        /* somebody writes down what launches have to check */
     bool demands, demanded; /* it may be demanded of launches that they are no such as fail; it was */
     VEC(Lx) atom_lx;       /* by atom of the launch, from 0; 0: no expression of it */
     Sources *sources; /* NULL: there are none */
@@ -86,6 +87,7 @@ typedef struct Checker {
     const IrOp **op;                                      /* by number */
     uint32_t nops, nctas, nroles, nagents, nslots, nbars; /* nslots: of the barriers of a CTA; nbars: of all */
     uint32_t *bar_base, *count;                           /* by barrier: its first slot; by slot: arrivals of a phase */
+    uint32_t *bar_last;                                   /* by body and barrier: the last op that has to do with it, + 1 */
     uint64_t *waiters;                                    /* by barrier: roles that wait for it */
     Agent *place;                                         /* by agent: where its own begin */
     bool *knows;                                          /* by set: what is in it somebody knows, or will; who knows more may do what others may */
@@ -240,7 +242,7 @@ static inline Num num_k(Checker *c, int64_t k)
 
 /* ---- explore.c ---- */
 
-Checker *states_of_all(Arena *a, const IrKernel *k, Sources *sources, Text *trace, Verdict *v); /* the checker that has said so */
+Checker *states_of_all(Arena *a, const IrKernel *k, Sources *sources, bool may_demand, Text *trace, Verdict *v); /* the checker that has said so */
 bool run_round(Checker *c, State *s, State **out); /* false: it has failed */
 bool all_done(const Checker *c, const State *s);
 

@@ -13,6 +13,7 @@ enum {
     WORK_COPY = 400,
     WORK_ROW = 4,
     AT_ONCE = 256,
+    TURN_MOST = 64, /* ops, where no loop or wait ends it before: then what nobody asks any more is forgotten */
     STATES_MOST = 6000 /* that wait */
 };
 
@@ -158,12 +159,13 @@ static void turn(Checker *c)
     Agent *a = &s->agents[c->agent];
     bool was = a->done;
     s->burst++;
-    while (!a->done && !step(c)) {
+    while (!a->done && s->ops++ < TURN_MOST && !step(c)) {
         s->moved = true;
         spend(c, 1 + s->items.n);
     }
     spend(c, WORK_COPY);
     s->moved |= !was && !a->blocked;
+    s->ops = 0;
     s->at++;
 }
 
@@ -486,8 +488,8 @@ static Verdict in_some_way(Checker *c)
         if (is) refusal_comes_to(c);
         if (!v.refused) v = verdict_now(c, is);
     }
-    c->demands = true;
-    for (int way = 0; way < WAYS && !c->demanded; way++) {
+    c->demands = c->may_demand;
+    for (int way = 0; way < WAYS && c->demands && !c->demanded; way++) {
         c->exact = way != 2;
         c->tells = way == 1;
         prove(c, WORK_FEW);
@@ -554,13 +556,13 @@ static IrKernel *own_copy(Arena *a, const IrKernel *k)
 
 enum { DEMANDS_MOST = 8 };
 
-Checker *states_of_all(Arena *a, const IrKernel *k, Sources *sources, Text *trace, Verdict *v)
+Checker *states_of_all(Arena *a, const IrKernel *k, Sources *sources, bool may_demand, Text *trace, Verdict *v)
 {
     IrKernel *own = own_copy(a, k);
     uint64_t work = k->tree.ops.n ? WORK_OPINION : WORK_ALL;
     for (uint32_t i = 0;; i++) {
         Checker *c = arena_new(a, Checker);
-        *c = (Checker){.arena = a, .k = own, .own = own, .k_nodes = k->mf.lx.nodes.n, .sources = sources, .trace = trace, .all_work = &work};
+        *c = (Checker){.arena = a, .k = own, .own = own, .k_nodes = k->mf.lx.nodes.n, .sources = sources, .may_demand = may_demand, .trace = trace, .all_work = &work};
         *v = begun(c, in_some_way);
         bool again = c->demanded || (v->refused && c->refuted.any && launch_judge(c, v));
         if (!again) return c;

@@ -367,6 +367,12 @@ static void lay_out_barriers(Checker *c)
         c->nslots += c->k->bars.v[i].slots;
     }
     c->nbars = c->nctas * c->nslots;
+    c->bar_last = arena_array(c->arena, uint32_t, c->code.n * c->k->bars.n + 1);
+    for (uint32_t b = 0; b < c->code.n; b++)
+        for (uint32_t i = 0; i < c->code.v[b].role->ops.n; i++) {
+            const IrArg *bar = ir_find(&c->code.v[b].role->ops.v[i], IRK_BAR);
+            if (bar && bar->kind == IRA_BAR) c->bar_last[b * c->k->bars.n + bar->id] = i + 1;
+        }
     c->count = arena_array(c->arena, uint32_t, c->nslots + 1);
     for (uint32_t r = 0; r < c->nroles; r++)
         for (uint32_t i = 0; i < c->code.v[1 + r].role->ops.n; i++) {

@@ -265,7 +265,7 @@ void refusal_diag(const Checker *c, Diags *d, const Refusal *r)
 Verdict states_check(Arena *a, const IrKernel *k, Text *trace)
 {
     Verdict v;
-    states_of_all(a, k, NULL, trace, &v);
+    states_of_all(a, k, NULL, true, trace, &v);
     return v;
 }
 
@@ -305,7 +305,7 @@ bool ir_verify_states(Arena *a, Diags *d, const IrKernel *k, const Demands *to, 
     }
     if (k->roles.n == 0) return true;
     Verdict v;
-    Checker *c = states_of_all(a, k, d->sources, NULL, &v);
+    Checker *c = states_of_all(a, k, d->sources, to != NULL, NULL, &v);
     c->why = v.why;
     if (!v.proved) last_touches(c, v.refused, v.example);
     if (!v.proved) refusal_diag(c, d, &c->why);

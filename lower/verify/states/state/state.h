@@ -137,6 +137,7 @@ typedef struct State {
     uint32_t burst; /* of copies, with nothing else in between */
     struct State *next;
     struct State *older, **link; /* of all that there are */
+    uint32_t ops;      /* of the turn at hand, so far */
     uint32_t node, at; /* the node that it comes from; of a round that is not over: whose turn it is */
     bool moved;
 } State;

@@ -478,8 +478,25 @@ static void number_atoms(Checker *c, State *s)
     s->fresh = n;
 }
 
+/* Of a barrier that nobody comes to any more it is only asked whether its phases are whole. */
+static void tidy_bars(const Checker *c, State *s)
+{
+    for (uint32_t b = 0; b < c->nbars; b++) {
+        uint32_t bar = (uint32_t)(bar_info(c, b) - c->k->bars.v);
+        int64_t k;
+        bool used = (c->nctas > 1 && !c->meets) || s->bars[b].pending != (int32_t)c->count[b % c->nslots] || !num_is(&c->n, s->bars[b].tx, &k) || k;
+        for (uint32_t a = 0; a < c->nagents && !used; a++) used = !s->agents[a].done && c->bar_last[s->agents[a].body * c->k->bars.n + bar] > first_ahead(s, a);
+        if (used) continue;
+        s->bars[b].phase = 0;
+        s->bars[b].loose = 0;
+        for (uint32_t r = 0; r < c->nroles; r++) s->awaited[b * c->nroles + r] = (Awaited){.phase = AWAITED_NONE};
+        memset(bar_set(c, s, b, 0), 0, (size_t)BAR_SETS * s->words * sizeof(uint64_t));
+    }
+}
+
 void states_tidy(Checker *c, State *s)
 {
+    tidy_bars(c, s);
     for (uint32_t i = 0; i < c->nbars; i++) s->bars[i].some = 0;
     tidy_values(c, s);
     tidy_names(c, s);

@@ -226,8 +226,10 @@ static void store(Checker *c, const IrOp *op, Num only)
     if (touch_global(c, op, &item)) set_add(set_of(c, s, c->agent, OPEN), 2 * item);
     item = touch(c, item_at((Item){.async = true}, from, only), who);
     set_add(set_of(c, s, c->agent, OPEN), 2 * item);
-    if (desc)
-        set_add(set_of(c, s, c->agent, OPEN), 2 * touch(c, item_at((Item){.async = true}, map, only), who));
+    if (desc) { /* sets may lie elsewhere behind it */
+        item = touch(c, item_at((Item){.async = true}, map, only), who);
+        set_add(set_of(c, s, c->agent, OPEN), 2 * item);
+    }
 }
 
 void step_copy(Checker *c, const IrOp *op)
