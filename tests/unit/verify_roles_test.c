@@ -489,7 +489,7 @@ static void test_grids_of_pieces(void **state)
     (void)state;
     assert_true(found("turns that go on", GRIDS("1024", "64"), "accepted"));
     assert_true(found("turns with gaps between them", GRIDS("2048", "64"), "accepted"));
-    assert_true(found("turns that fill the gaps", GRIDS("128", "64"), "E0661"));
+    assert_true(found("turns that fill the gaps", GRIDS("128", "64"), "E0657"));
     assert_true(found("what lies in the gaps", GRIDS("2048", "128"), "E0610"));
 }
 

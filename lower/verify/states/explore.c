@@ -5,10 +5,10 @@ enum {
     NODES_MOST = 20000,
     RUNS_MOST = 40,
     WAYS = 3,
-    WORK_ALL = 150000000,
-    WORK_MOST = 100000000,
+    WORK_ALL = 25000000,
+    WORK_MOST = 16000000,
     WORK_FEW = 6000000,
-    WORK_OPINION = 8000000, /* beside a proof */
+    WORK_OPINION = 1000000, /* beside a proof */
     LEARNS_MORE = 32,
     WORK_COPY = 400,
     WORK_ROW = 4,
