@@ -9,15 +9,14 @@ typedef struct Demands { /* of launches, so that what is proved of all holds of 
     MfKernel *mf;
 } Demands;
 
-/* Proves that the kernel never hangs, races or reads what has not arrived; what it can't prove is reported with its places, or demanded; to NULL: of
- * launches that keep to what would be demanded it is proved.
- * A derived schedule is proved on its tree, anything else by the graph of events of the final IR. certificate: what the graph
- * proved, or, of a derived schedule, why it could not; NULL: not wanted. Returns whether all was proved. */
+/* Proves that the kernel never hangs, races or reads what has not arrived; what it can't prove is reported with its places, or demanded; to NULL:
+ * nothing may be.
+ * A derived schedule is proved on its tree, anything else by the states of the final IR. certificate: what these
+ * prove, or, of a derived schedule, why they could not; NULL: not wanted. Returns whether all was proved. */
 bool ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
 
-/* The graph of events alone, from the final IR; trusts nothing else. few: it looks at a few trip counts of each loop and says
- * nothing of others, which is enough for a second opinion. */
-bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, bool few, const Demands *to, Text *certificate);
+/* By states alone, from the final IR; trusts nothing else. */
+bool ir_verify_states(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
 bool ir_has_tree_proof(const IrKernel *k); /* its tree proves it */
 
 #endif

@@ -130,4 +130,8 @@ Outcome run_launch(const Program *p, const int64_t *names, const int *counts);
 typedef struct tile_device tile_device;
 int turns_roles(uint64_t seed, long count, long print, tile_device *d);
 
+/* turns_verified.c: of a barrier of the kernel that was verified last, arrivals of a phase; 0: there is no such barrier */
+int verified_count(const char *bar);
+void verified_forget(void);
+
 #endif

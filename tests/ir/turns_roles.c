@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/states/tool/ask.h"
 #include "tile.h"
 #include "tilecc.h"
 #include "turns.h"
@@ -160,10 +159,10 @@ static bool all_right(const Program *p, const int *counts, Told *told)
 /* ---- the table ---- */
 
 /* Counts of what was refused, as far as it got. */
-static void counts_of_states(const Program *p, int *counts)
+static void counts_of_verified(const Program *p, int *counts)
 {
-    for (int i = 0; i < p->bars && states_nsaid; i++)
-        if (states_count(p->bar[i].name)) counts[i] = states_count(p->bar[i].name);
+    for (int i = 0; i < p->bars; i++)
+        if (verified_count(p->bar[i].name)) counts[i] = verified_count(p->bar[i].name);
 }
 
 static void print_program(const char *what, uint64_t seed, const Told *told, const char *text)
@@ -183,9 +182,7 @@ static void print_table(void)
 
 int turns_roles(uint64_t seed, long count, long print, tile_device *d)
 {
-    static StatesTable states;
     long accepted = 0, wrong = 0, right = 0, checked = 0, too_much = 0, printed = 0;
-    states_seconds = 0.6; /* .. of what is refused less */
     for (long k = 0; k < count; k++) {
         static Text t;
         static Program p;
@@ -194,13 +191,10 @@ int turns_roles(uint64_t seed, long count, long print, tile_device *d)
         draw_program(&p, seed + (uint64_t)k);
         put_program(&t, &p);
         choose_launches(&p);
-        states_nsaid = 0;
+        verified_forget();
         tilecc_result *r = compile(t.s, TILECC_EMIT_IR);
-        const StatesSaid said = states_said[0];
-        const bool ok = r->status == TILECC_OK, asked = states_nsaid != 0;
+        const bool ok = r->status == TILECC_OK;
         int counts[BARS];
-        Ran ran = RAN_NOT;
-        const char *code = "";
         counts_as_meant(&p, counts);
         if (ok) {
             read_counts(&p, r->output, counts);
@@ -208,20 +202,12 @@ int turns_roles(uint64_t seed, long count, long print, tile_device *d)
             if (ptx->status != TILECC_OK) abort();
             ask_launches(&p, t.s, d, ptx->output, ptx->output_size, counts, &told);
             tilecc_free(ptx);
-            ran = told.wrong ? RAN_WRONG : told.right ? RAN_RIGHT : RAN_NOT;
         } else {
             Code *c = code_of(r->diagnostics);
+            counts_of_verified(&p, counts);
             bool all = all_right(&p, counts, &told);
-            counts_of_states(&p, counts);
-            ran = all_right(&p, counts, &told) ? RAN_RIGHT : RAN_WRONG;
-            code = c->word;
             c->all++, c->right += all;
             if (all && printed++ < print) print_program(r->diagnostics, seed + (uint64_t)k, &told, t.s);
-        }
-        const char *disagree = asked ? states_compare(&states, &said, ok, code, ran) : NULL;
-        if (disagree) {
-            print_program(disagree, seed + (uint64_t)k, &told, t.s);
-            printf("// the machine: %s\n// the compiler: %s\n// states: %s: %s\n", ran == RAN_WRONG ? OUTCOME_WORD[told.outcome] : "right", ok ? "accepted" : r->diagnostics, OPINION_WORD[said.is], said.why);
         }
         tilecc_free(r);
         for (int i = 0; i < FORMS; i++) forms[i] += p.form[i], forms_accepted[i] += p.form[i] && ok;
@@ -231,7 +217,6 @@ int turns_roles(uint64_t seed, long count, long print, tile_device *d)
     }
     printf("%ld programs, %ld accepted, %ld of them in error; launches of those accepted: %ld right, %ld refused, %ld refused that are right\n", count,
            accepted, wrong, right, checked, too_much);
-    states_print(&states, stdout);
     print_table();
-    return wrong != 0 || states.wrong != 0;
+    return wrong != 0;
 }

@@ -40,7 +40,7 @@ check() { # README.md, its folder: a line for each thing that is not there
 
 rooms() {
     for folder in */; do echo "${folder%/}"; done | grep -vx build
-    find lower runtime -mindepth 1 -type d | grep -vE '^lower/verify/graph/|^runtime/include$|^runtime/python/' # folders of one room
+    find lower runtime -mindepth 1 -type d | grep -vE '^lower/verify/states/|^runtime/include$|^runtime/python/' # folders of one room
 }
 
 rooms | while read -r room; do

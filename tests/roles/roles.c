@@ -3,7 +3,7 @@
  * Draws N programs, half of them from schedules (draw.c), half from the kernels with barriers of the corpus; one in six is right by construction, the
  * others are changed in one or two places. What is accepted must run right: in
  * all launches that are made, in one schedule and in several, and, where data move as they did, as the sequential program says. What is not
- * is shrunk and printed, and the exit code is 1; so is what the checker of states (tests/states) proves and what goes wrong. Tables say what was drawn, which refusals are of programs that never went wrong, and which
+ * is shrunk and printed, and the exit code is 1. Tables say what was drawn, which refusals are of programs that never went wrong, and which
  * productions, ops and their operands, clauses and instructions were reached by accepted and by refused programs, and which never.
  *
  *   --corpus FILES each kernel of these .tile files that has barriers (behind it a list up to the next option)
@@ -14,7 +14,6 @@
  *   --right        no changes
  *   --print        the program of the seed
  *   --accepted     what is refused does not run: for long runs
- *   --states       prints what is accepted and right, and which the checker of states refuses
  *   --ill          with --refused: those that never become PTX
  *   --refused N    prints the first N, shrunk, that are refused and right; by one code: --code E0611
  *   FILE ..        programs by hand instead; each begins with `// wrong`: it is refused, or no launch that goes wrong is made;
@@ -56,7 +55,6 @@ typedef struct Shared {
     Cause causes[CAUSES];
     long forms[FORMS], accepted_forms[FORMS], reached[2][ROWS]; /* programs, by rows: accepted ones, refused ones */
     Totals totals;
-    StatesTable states;
     uint64_t at[JOBS]; /* the program that each is at */
 } Shared;
 static Shared *all;
@@ -65,7 +63,7 @@ typedef struct Options {
     uint64_t seed;
     long count, refused;
     int jobs;
-    bool right, print, ill, accepted, each, states;
+    bool right, print, ill, accepted, each;
     const char *code, *keep, *coverage;
 } Options;
 
@@ -211,8 +209,7 @@ enum { TRIALS = 250, SHRINKS = 25 }; /* programs, seconds */
 
 static bool same_kind(const Verdict *a, const Verdict *b)
 {
-    if (a->accepted != b->accepted || a->truth != b->truth || (a->disagrees != NULL) != (b->disagrees != NULL)) return false;
-    if (a->disagrees || (a->accepted && a->states.is == STATES_REFUSED)) return a->states.is == b->states.is && !strncmp(a->states.why, b->states.why, 5);
+    if (a->accepted != b->accepted || a->truth != b->truth) return false;
     return a->accepted ? !strncmp(a->said, b->said, 5) : !strcmp(a->code, b->code);
 }
 
@@ -240,8 +237,7 @@ static void shrink(Tree *root, Verdict *v)
 
 static void print(const Options *o, const char *what, uint64_t seed, const char *changes, const Verdict *v)
 {
-    const char *said = text("// seed %llu %s: %s\n// %s with %s\n// states: %s: %s\n%s\n", (unsigned long long)seed, what, changes, v->said, v->at,
-                            OPINION_WORD[v->states.is], v->states.why, kernel);
+    const char *said = text("// seed %llu %s: %s\n// %s with %s\n%s\n", (unsigned long long)seed, what, changes, v->said, v->at, kernel);
     fputs(said, stdout);
     fflush(stdout);
     if (!o->keep) return;
@@ -355,7 +351,6 @@ static void settle(const Options *o, uint64_t seed, Tree *root, const Case *c, c
     bool bad = v.accepted && (v.truth == WRONG || (v.truth == OTHER_BYTES && !moves)), shown = false;
     lock(true);
     count(c, &v, changed, seed);
-    compare_states(&v, &all->states);
     if (bad) all->totals.wrong++;
     else shown = !v.accepted && v.truth == (o->ill ? NOT_RUN : RIGHT) && (!o->code || !strcmp(o->code, v.code)) && all->totals.printed < o->refused;
     all->totals.printed += shown;
@@ -366,9 +361,6 @@ static void settle(const Options *o, uint64_t seed, Tree *root, const Case *c, c
     } else if (shown) {
         if (!o->ill) shrink(root, &v);
         print(o, o->ill ? "is refused" : "is refused and right", seed, changes, &v);
-    } else if (v.disagrees || (o->states && v.accepted && v.states.is == STATES_REFUSED)) {
-        shrink(root, &v);
-        print(o, v.disagrees ? v.disagrees : "is refused by the checker of states, and right", seed, changes, &v);
     }
 }
 
@@ -453,7 +445,6 @@ static void print_table(void)
     const Totals *t = &all->totals;
     printf("%ld programs: %ld accepted, %ld of them wrong, %ld make other bytes; ", t->drawn, t->accepted, t->wrong, t->other);
     printf("%ld refused, %ld of them right, %ld not run; %ld not the verifier's\n", t->refused, t->refused_right, t->ill, t->beyond);
-    states_print(&all->states, stdout);
     printf("launches of accepted ones: %ld made, %ld refused, %ld of those right\n", t->launches, t->launches_refused, t->launches_refused_right);
     printf("refused, of them right, of these unchanged, seed of the first that is right:\n");
     for (int i = 0; i < CAUSES && all->causes[i].all; i++)
@@ -505,14 +496,12 @@ int main(int argc, char **argv)
     if (all == MAP_FAILED) abort();
     cover_start();
     cover_count(false);
-    states_seconds = 0.4;
     grammar_read();
     change_begin();
     if (row_count() > ROWS) abort();
     for (int i = 1; i < argc; i++) {
         const char *next = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--right")) o.right = true;
-        else if (!strcmp(argv[i], "--states")) o.states = true;
         else if (!strcmp(argv[i], "--ill")) o.ill = true;
         else if (!strcmp(argv[i], "--accepted")) o.accepted = true;
         else if (!strcmp(argv[i], "--print")) o.print = true;
@@ -545,5 +534,5 @@ int main(int argc, char **argv)
     run(&o);
     print_table();
     print_coverage(o.coverage);
-    return all->totals.wrong != 0 || all->states.wrong != 0;
+    return all->totals.wrong != 0;
 }

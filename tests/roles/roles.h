@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tests/states/tool/ask.h"
 
 /* ---- tree.c ---- */
 
@@ -115,9 +114,6 @@ typedef struct Verdict {
     char code[8];     /* of the refusal */
     Truth truth;      /* of the launches that are made; of a refused one: with the verifier off */
     int launches, refused, refused_right; /* refused: by checks of the launch */
-    StatesSaid states;      /* what the checker of states says */
-    Ran found;        /* of a refused one */
-    const char *disagrees; /* it and the others; or NULL */
     char said[700];   /* by the compiler, or of the first launch that is not right */
     char at[80];      /* that launch */
 } Verdict;
@@ -129,7 +125,6 @@ void cover_begin(void);          /* roles.c: what is compiled from here on .. */
 void cover_end(bool accepted);   /* .. up to here is one program */
 /* plain: NULL: not known. */
 bool is_program(const char *kernel); /* it compiles, but for the verifier */
-const char *compare_states(const Verdict *v, StatesTable *t);
 void judge(const char *kernel, const char *plain, bool refused_too, Verdict *v);
 
 #endif

@@ -30,15 +30,12 @@ static bool nested; /* long launches would be too long */
 /* ---- the compiler, whose verifier can be off ---- */
 
 static bool blind;
-static StatesSaid *asked; /* the checker of states about what is proved or not looked at; NULL: not */
 bool __real_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
 bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate);
 bool __wrap_ir_verify(Arena *a, Diags *d, const IrKernel *k, const Demands *to, Text *certificate)
 {
     cover_kernel(k);
-    bool ok = blind || __real_ir_verify(a, d, k, to, certificate);
-    if (ok && asked && states_concern(k)) states_ask(k, asked);
-    return ok;
+    return blind || __real_ir_verify(a, d, k, to, certificate);
 }
 
 static tilecc_result *compile(const char *source, bool without_verifier)
@@ -296,13 +293,6 @@ bool is_program(const char *kernel)
     return ok;
 }
 
-/* Of a refused program `said` is the compiler's. */
-const char *compare_states(const Verdict *v, StatesTable *t)
-{
-    Ran ran = v->truth == WRONG ? (v->accepted ? states_ran(v->said) : v->found) : v->truth != NOT_RUN && v->launches ? RAN_RIGHT : RAN_NOT;
-    return states_compare(t, &v->states, v->accepted, v->code, ran);
-}
-
 void judge(const char *kernel, const char *plain, bool refused_too, Verdict *v)
 {
     *v = (Verdict){.truth = NOT_RUN};
@@ -310,7 +300,6 @@ void judge(const char *kernel, const char *plain, bool refused_too, Verdict *v)
     any_order = strstr(kernel, "reduce add") && (strstr(kernel, "global f") || strstr(kernel, "global bf"));
     nested = strstr(kernel, " j in ") != NULL;
     cover_begin();
-    asked = bench_is_shut ? NULL : &v->states;
     tilecc_result *r = compile(kernel, false);
     v->accepted = r->status == TILECC_OK;
     if (v->accepted) cover_text(kernel, r->output, r->output_size);
@@ -324,17 +313,13 @@ void judge(const char *kernel, const char *plain, bool refused_too, Verdict *v)
         if (r && r->status == TILECC_OK) cover_text(kernel, r->output, r->output_size);
         if (r) cover_end(false);
     }
-    asked = NULL;
     if (r && r->status == TILECC_OK && !bench_is_shut) {
         Verdict u = {.truth = RIGHT};
         unsigned known = learn(plain);
         unsigned refused = run_all(r, known, (1u << LAUNCHES) - 1, v->accepted ? (v->truth = RIGHT, v) : &u);
         if (!v->accepted) v->truth = u.truth == RIGHT && !u.launches ? NOT_RUN : u.truth;
         v->refused = bits(refused);
-        v->found = v->accepted || u.truth != WRONG ? RAN_NOT : states_ran(u.said);
         if (v->accepted && refused && v->truth == RIGHT) look_at_refused(kernel, known, refused, v);
-        StatesTable t = {0};
-        v->disagrees = compare_states(v, &t);
     }
     if (r) tilecc_free(r);
 }

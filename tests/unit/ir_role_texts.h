@@ -62,10 +62,9 @@ static const RoleText ROLE_TEXTS[] = {
             "32") "  buf tile bytes 16384 align 128 slots 4 pitch 16384 at 0\n"
                   "  bar full slots 4 count 1 at 200000\n" R_VARS(
                       "s") "  var ahead i32\n"
-                           "  role main warps 1 elect {\n"
-                           "    bar.init full[0], 1\n    bar.init full[1], 1\n    bar.init full[2], 1\n    bar.init "
-                           "full[3], 1\n"
-                           "    fence.mbar_init\n" R_START(
+                           "  init {\n    elect bar.init full[0], 1\n    elect bar.init full[1], 1\n    elect bar.init full[2], 1\n    elect bar.init "
+                           "full[3], 1\n    elect fence.mbar_init\n  }\n"
+                           "  role main warps 1 elect {\n" R_START(
                                "s",
                                "0") "    var ahead = 3\n"
                                     "    %n = param.i64 ceil(M, 64)\n"
@@ -99,7 +98,7 @@ static const RoleText ROLE_TEXTS[] = {
                                  "1") "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n"
                                       "  role load warps 1 elect {\n"
                                       "    var lbits = 7\n" R_LOOP(
-                                          "l") "      %ls = mod.i32 %lk32, 3\n"
+                                          "l") "      %lmod = mod.i64 %lk, 3\n      %ls = cvt.i32 %lmod\n"
                                                "      %lb = get.i32 lbits\n"
                                                "      %lr = shr.i32 %lb, %ls\n"
                                                "      %lp = and.i32 %lr, 1\n"
@@ -112,7 +111,7 @@ static const RoleText ROLE_TEXTS[] = {
                                                "    end\n  }\n"
                                                "  role store warps 1 elect {\n"
                                                "    var sbits = 0\n" R_LOOP(
-                                                   "s") "      %ss = mod.i32 %sk32, 3\n"
+                                                   "s") "      %smod = mod.i64 %sk, 3\n      %ss = cvt.i32 %smod\n"
                                                         "      %sb = get.i32 sbits\n"
                                                         "      %sr = shr.i32 %sb, %ss\n"
                                                         "      %sp = and.i32 %sr, 1\n"

@@ -386,12 +386,10 @@ static void *zeros(size_t n, size_t size)
  * 100: as soon as they can. */
 static const char *sim_run(const IrKernel *k, const SimInput *in, uint32_t seed, unsigned eager)
 {
-    const IrRole *r = &k->roles.v[0];
+    const IrRole *body[] = {&k->init, &k->roles.v[0]};
     Sim *s = zeros(1, sizeof *s);
     uint8_t *status = zeros(k->mf.lx.nodes.n, 1);
     s->k = k;
-    s->ops = r->ops.v;
-    s->n = r->ops.n;
     s->seed = seed;
     s->values = zeros(k->value_types.n, sizeof *s->values);
     s->vars = zeros(k->vars.n, sizeof *s->vars);
@@ -412,10 +410,15 @@ static const char *sim_run(const IrKernel *k, const SimInput *in, uint32_t seed,
         s->inflight[i] = zeros(grains, sizeof **s->inflight);
         s->readers[i] = zeros(grains, sizeof **s->readers);
     }
-    for (uint32_t steps = 0; s->pc < s->n && s->wrong == NULL && !s->unjudged; steps++) {
-        if (steps == STEPS_MAX) s->unjudged = true;
-        if (roll(s, 100) < eager) progress_any(s);
-        if (!step(s, in) && s->wrong == NULL && !progress_any(s)) s->wrong = "hang";
+    for (size_t i = 0; i < sizeof body / sizeof *body; i++) {
+        s->ops = body[i]->ops.v;
+        s->n = body[i]->ops.n;
+        s->pc = 0;
+        for (uint32_t steps = 0; s->pc < s->n && s->wrong == NULL && !s->unjudged; steps++) {
+            if (steps == STEPS_MAX) s->unjudged = true;
+            if (roll(s, 100) < eager) progress_any(s);
+            if (!step(s, in) && s->wrong == NULL && !progress_any(s)) s->wrong = "hang";
+        }
     }
     for (uint32_t i = 0; i < s->ncopies && s->wrong == NULL && !s->unjudged; i++)
         if (s->copies[i].load || s->copies[i].reading) s->wrong = "the kernel ends with a copy in flight";

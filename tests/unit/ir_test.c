@@ -194,8 +194,8 @@ static const Bad BAD[] = {
     {"\n  }\n}\n", "\n  }\n", "E0690", "the end of the text"},
     {"sreg ctaid.x", "sreg ctaid.w", "E0690", "ctaid.w"},
     /* well-formedness */
-    {"    bar.init full, 1\n", "", "E0662", "no bar.init"},
-    {"bar.init full, 1\n", "bar.init full, 1\n    bar.init full, 1\n", "E0662", "once"},
+    {"    elect bar.init full, 1\n", "", "E0662", "no bar.init"},
+    {"elect bar.init full, 1\n", "elect bar.init full, 1\n    elect bar.init full, 1\n", "E0662", "once"},
     {"-> tile, full", "-> tile[1], full", "E0662", "slot that it does not have"},
     {"-> tile, full", "-> tile+16, full", "E0662", "more bytes than"},
     {"-> tile, full", "-> tile+99999, full", "E0662", "outside its slot"},

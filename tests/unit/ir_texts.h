@@ -20,7 +20,8 @@
 #define IR_FULL "  bar full slots 1 count 1 at 65000 derived\n"
 #define IR_MAIN "  role main warps 1 elect {\n"
 #define IR_TAIL "  }\n}\n"
-#define IR_INIT "    bar.init full, 1\n    fence.mbar_init\n"
+#define IR_INITS(bars) "  init {\n" bars "    elect fence.mbar_init\n  }\n"
+#define IR_INIT IR_INITS("    elect bar.init full, 1\n")
 #define IR_AT "    %x = sreg ctaid.x\n    %y = sreg ctaid.y\n    %row = mul.i32 %y, 64\n    %col = mul.i32 %x, 128\n"
 
 typedef struct IrText {
@@ -28,14 +29,14 @@ typedef struct IrText {
 } IrText;
 
 static const IrText IR_TEXTS[] = {
-    {"copy", IR_HEAD IR_TILE IR_FULL IR_MAIN IR_INIT IR_AT "    bar.arrive_expect full, 16384\n"
+    {"copy", IR_HEAD IR_TILE IR_FULL IR_INIT IR_MAIN IR_AT "    bar.arrive_expect full, 16384\n"
                                                            "    tma.load in [%row, %col] -> tile, full, bytes 16384\n"
                                                            "    bar.wait full, 0\n"
                                                            "    tma.store out [%row, %col], tile, bytes 16384\n"
                                                            "    grp.commit\n"
                                                            "    grp.wait 0 read\n" IR_TAIL},
     {"two loads, one phase, policy", IR_HEAD IR_TILE IR_FULL
-     "  policy once = evict_first fraction 0.5 else evict_unchanged\n" IR_MAIN IR_INIT IR_AT "    pol.create once\n"
+     "  policy once = evict_first fraction 0.5 else evict_unchanged\n" IR_INIT IR_MAIN IR_AT "    pol.create once\n"
      "    %down = add.i32 %row, 32\n"
      "    bar.arrive_expect full, 16384\n"
      "    tma.load low [%row, %col] -> tile, full, bytes 8192, pol once\n"
@@ -45,8 +46,7 @@ static const IrText IR_TEXTS[] = {
      "    grp.commit\n"
      "    grp.wait 0 full\n" IR_TAIL},
     {"two arrivals",
-     IR_HEAD IR_TWO_TILES "  bar full slots 1 count 2 at 65000\n" IR_MAIN
-                          "    bar.init full, 2\n    fence.mbar_init\n" IR_AT "    bar.arrive_expect full, 16384\n"
+     IR_HEAD IR_TWO_TILES "  bar full slots 1 count 2 at 65000\n" IR_INITS("    elect bar.init full, 2\n") IR_MAIN IR_AT "    bar.arrive_expect full, 16384\n"
                           "    tma.load in [%row, %col] -> tile, full, bytes 16384\n"
                           "    bar.arrive_expect full, 16384\n"
                           "    tma.load in [%row, %col] -> other, full, bytes 16384\n"
@@ -57,14 +57,14 @@ static const IrText IR_TEXTS[] = {
                           "    grp.commit\n"
                           "    grp.wait 0 read\n" IR_TAIL},
     {"expect, then arrive",
-     IR_HEAD IR_TILE IR_FULL IR_MAIN IR_INIT IR_AT "    bar.expect full, 16384\n"
+     IR_HEAD IR_TILE IR_FULL IR_INIT IR_MAIN IR_AT "    bar.expect full, 16384\n"
                                                    "    tma.load in [%row, %col] -> tile, full, bytes 16384\n"
                                                    "    bar.arrive full\n"
                                                    "    bar.wait full, 0\n"
                                                    "    tma.store out [%row, %col], tile, bytes 16384\n"
                                                    "    grp.commit\n"
                                                    "    grp.wait 0 read\n" IR_TAIL},
-    {"loop", IR_HEAD IR_TILE IR_FULL "  var ph i32\n" IR_MAIN IR_INIT IR_AT "    %n = param.i64 ceil(M, 64)\n"
+    {"loop", IR_HEAD IR_TILE IR_FULL "  var ph i32\n" IR_INIT IR_MAIN IR_AT "    %n = param.i64 ceil(M, 64)\n"
                                      "    var ph = 0\n"
                                      "    %i = loop.i64 0 .. %n\n"
                                      "      %i32 = cvt.i32 %i\n"
@@ -81,8 +81,7 @@ static const IrText IR_TEXTS[] = {
                                      "    end\n"
                                      "    grp.wait 0 read\n" IR_TAIL},
     {"loop, next load before the store", IR_HEAD IR_TILES2
-     "  bar full slots 2 count 1 at 65000\n  var ph i32\n" IR_MAIN
-     "    bar.init full[0], 1\n    bar.init full[1], 1\n    fence.mbar_init\n" IR_AT "    %n = param.i64 M / 64\n"
+     "  bar full slots 2 count 1 at 65000\n  var ph i32\n" IR_INITS("    elect bar.init full[0], 1\n    elect bar.init full[1], 1\n") IR_MAIN IR_AT "    %n = param.i64 M / 64\n"
      "    var ph = 0\n"
      "    bar.arrive_expect full[0], 16384\n"
      "    tma.load in [0, %col] -> tile[0], full[0], bytes 16384\n"
@@ -107,7 +106,7 @@ static const IrText IR_TEXTS[] = {
      "    bar.wait full[0], %last\n"
      "    grp.wait 0 read\n" IR_TAIL},
     {"stores one group behind", IR_HEAD IR_TILES2
-     "  bar full slots 1 count 1 at 65000\n  var ph i32\n" IR_MAIN IR_INIT IR_AT "    %n = param.i64 M / 128\n"
+     "  bar full slots 1 count 1 at 65000\n  var ph i32\n" IR_INIT IR_MAIN IR_AT "    %n = param.i64 M / 128\n"
      "    var ph = 0\n"
      "    %i = loop.i64 0 .. %n\n"
      "      grp.wait 1 read\n"
@@ -126,7 +125,7 @@ static const IrText IR_TEXTS[] = {
      "      grp.commit\n"
      "    end\n"
      "    grp.wait 0 read\n" IR_TAIL},
-    {"condition", IR_HEAD IR_TILE IR_FULL "  var ph i32\n" IR_MAIN IR_INIT IR_AT "    %n = param.i64 N\n"
+    {"condition", IR_HEAD IR_TILE IR_FULL "  var ph i32\n" IR_INIT IR_MAIN IR_AT "    %n = param.i64 N\n"
                                           "    %big = cmp gt %n, 4096\n"
                                           "    var ph = 0\n"
                                           "    %small = not.pred %big\n"
@@ -147,7 +146,7 @@ static const IrText IR_TEXTS[] = {
                                           "    tma.load in [%row, %col] -> tile, full, bytes 16384\n"
                                           "    %p = get.i32 ph\n"
                                           "    bar.wait full, %p\n" IR_TAIL},
-    {"copies under a condition", IR_HEAD IR_TWO_TILES IR_FULL IR_MAIN IR_INIT IR_AT
+    {"copies under a condition", IR_HEAD IR_TWO_TILES IR_FULL IR_INIT IR_MAIN IR_AT
      "    %n = param.i64 N\n"
      "    %big = cmp gt %n, 4096\n"
      "    %bytes = sel.i32 %big, 32768, 16384\n"
@@ -162,7 +161,7 @@ static const IrText IR_TEXTS[] = {
      "    grp.commit\n"
      "    grp.wait 0 read\n" IR_TAIL},
     {"guarded bulk with zeros",
-     IR_HEAD IR_TILE IR_FULL IR_MAIN IR_INIT IR_AT "    %n = param.i64 M * N * 2\n"
+     IR_HEAD IR_TILE IR_FULL IR_INIT IR_MAIN IR_AT "    %n = param.i64 M * N * 2\n"
                                                    "    %x64 = cvt.i64 %x\n"
                                                    "    %start = mul.i64 %x64, 16384\n"
                                                    "    %rest = sub.i64 %n, %start\n"
@@ -188,7 +187,7 @@ static const IrText IR_TEXTS[] = {
                                                    "    grp.commit\n"
                                                    "    grp.wait 0 read\n" IR_TAIL},
     {"rows in a loop, some of them zeros",
-     IR_HEAD IR_TILE IR_FULL IR_MAIN IR_INIT IR_AT "    %pitch = param.i64 N * 2\n"
+     IR_HEAD IR_TILE IR_FULL IR_INIT IR_MAIN IR_AT "    %pitch = param.i64 N * 2\n"
                                                    "    %rows = param.i64 M\n"
                                                    "    %from0 = gaddr src, 0\n"
                                                    "    %to0 = gaddr dst, 0\n"
@@ -214,8 +213,7 @@ static const IrText IR_TEXTS[] = {
                                                    "    grp.commit\n"
                                                    "    grp.wait 0 read\n" IR_TAIL},
     {"short loop over slots", IR_HEAD IR_TILES2
-     "  bar full slots 2 count 1 at 65000\n" IR_MAIN
-     "    bar.init full[0], 1\n    bar.init full[1], 1\n    fence.mbar_init\n" IR_AT "    %i = loop.i32 0 .. 2\n"
+     "  bar full slots 2 count 1 at 65000\n" IR_INITS("    elect bar.init full[0], 1\n    elect bar.init full[1], 1\n") IR_MAIN IR_AT "    %i = loop.i32 0 .. 2\n"
      "      %at = mul.i32 %i, 64\n"
      "      bar.arrive_expect full[%i], 16384\n"
      "      tma.load in [%at, %col] -> tile[%i], full[%i], bytes 16384\n"
@@ -231,7 +229,7 @@ static const IrText IR_TEXTS[] = {
      "  tensor io bf16 [M, N] stride [N, 1] read written align 16\n"
      "  map io_in = io tiled bf16 offset 0 dim [M, N] pitch [N * 2, 2] box [64, 128] load\n"
      "  map io_out = io tiled bf16 offset 0 dim [M, N] pitch [N * 2, 2] box [64, 128] store\n" IR_TWO_TILES IR_FULL
-         IR_MAIN IR_INIT IR_AT "    bar.arrive_expect full, 16384\n"
+         IR_INIT IR_MAIN IR_AT "    bar.arrive_expect full, 16384\n"
      "    tma.load in [%row, %col] -> tile, full, bytes 16384\n"
      "    bar.wait full, 0\n"
      "    tma.store io_out [%row, %col], tile, bytes 16384\n"
@@ -244,7 +242,7 @@ static const IrText IR_TEXTS[] = {
      "    tma.store out [%row, %col], other, bytes 16384\n"
      "    grp.commit\n"
      "    grp.wait 0 read\n" IR_TAIL},
-    {"loop in a loop", IR_HEAD IR_TILE IR_FULL "  var ph i32\n" IR_MAIN IR_INIT IR_AT "    %n = param.i64 M / 64\n"
+    {"loop in a loop", IR_HEAD IR_TILE IR_FULL "  var ph i32\n" IR_INIT IR_MAIN IR_AT "    %n = param.i64 M / 64\n"
                                                "    %m = param.i64 N / 128\n"
                                                "    var ph = 0\n"
                                                "    %i = loop.i64 0 .. %n\n"

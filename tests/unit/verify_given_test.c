@@ -148,7 +148,7 @@ static const Change CHANGES[] = {
     {MASK, "%10 = and.i32 %9, 15", "%10 = and.i32 %9, 31", NULL},    /* of at most 15, says the launch */
     {MASK, "%10 = and.i32 %9, 15", "%10 = add.i32 %9, 0", NULL},
     {MASK, "%10 = and.i32 %9, 15", "%10 = or.i32 %9, 16", "E0658"}, /* there is no rank 4 */
-    {MASK, "%10 = and.i32 %9, 15", "%10 = or.i32 %9, 1", "E0658"},
+    {MASK, "%10 = and.i32 %9, 15", "%10 = or.i32 %9, 1", "E06"},
     {MASK, "%11 = cmp ne %10, 0", "%11 = cmp ne %10, 1", "E06"},
     {MASK, "@%15 tma.store", "tma.store", "E0610"},
     {MASK, "%15 = cmp eq %14, 1", "%15 = cmp eq %14, 0", "E0610"},

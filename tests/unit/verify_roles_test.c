@@ -228,15 +228,15 @@ static const Finding FINDINGS[] = {
     {"two roles", "var lphase = 1", "var lphase = 0", "E0603"},
     {"two roles", "bar.arrive empty[%ss]", "bar.arrive full[%ss]", "E0607"},
     {"two roles", "%sk = loop.i64 0 .. %sn0", "%sk = loop.i64 1 .. %sn0", "E0650"},
-    {"two roles", "%sn0 = param.i64 ceil(M, 64)", "%sn0 = param.i64 ceil(N, 64)", "E0607"},
+    {"two roles", "%sn0 = param.i64 ceil(M, 64)", "%sn0 = param.i64 ceil(N, 64)", "E0650"},
     {"two roles", "    elect fence.mbar_init\n", "", "E0653"},
     {"two roles", "%lw = cmp eq %ln, 3", "%lw = cmp ge %lk32, 7", "E0658"},
     {"two roles", "      bar.wait empty[%ls], %lp\n", /* right for nine turns */
      "      %e1 = cmp lt %lk32, 3\n      %e2 = cmp ge %lk32, 6\n      %e3 = or.pred %e1, %e2\n"
      "      %e4 = cvt.i32 %e3\n      bar.wait empty[%ls], %e4\n",
-     "E0660"},
+     "E0603"},
     {"two roles", "      grp.commit\n", /* from the tenth turn on without */
-     "      %e1 = cmp lt %sk32, 9\n      @%e1 grp.commit\n", "E0608"},
+     "      %e1 = cmp lt %sk32, 9\n      @%e1 grp.commit\n", "E0624"},
     {"mask of parities", "%lr = shr.i32 %lb, %ls", "%lr = shr.i32 %lk32, %ls", "E0603"},
     {"skewed", "%more = cmp lt %next, %n\n", "%more = cmp lt %next, 100\n", "E0650"},
     {"multicast", "%lp, scope cluster", "%lp", "E0670"},
@@ -254,8 +254,8 @@ static const Finding FINDINGS[] = {
     {"threads", "b[%bs]\n", "a[%ss]\n", "E0612"},
     {"lanes", "      warp.sync\n", "", "E0602"},
     {"lanes", "lanes 64", "lanes 65", "E0658"},
-    {"mask of parities", "%ss = mod.i32 %sk32, 3\n", /* right for 1000 turns */
-     "%s0 = mod.i32 %sk32, 3\n      %s1 = mod.i32 %sk32, 1001\n      %s2 = div.i32 %s1, 1000\n"
+    {"mask of parities", "%ss = cvt.i32 %smod\n", /* right for 1000 turns */
+     "%s0 = cvt.i32 %smod\n      %s1 = mod.i32 %sk32, 1001\n      %s2 = div.i32 %s1, 1000\n"
      "      %s3 = add.i32 %s0, %s2\n      %ss = mod.i32 %s3, 3\n",
      "E0660"},
     {"mask of parities", "%sp = and.i32 %sr, 1\n",
@@ -278,9 +278,9 @@ static const Finding FINDINGS[] = {
      "      grp.wait 0 read\n"
      "      bar.arrive empty[%ss]\n"
      "      %gn = add.i32 %g, 1\n      set sslot = %gn\n",
-     "E0660"},
+     "E0656"},
     {"two roles", "      bar.arrive empty[%ss]\n",
-     "      %odd = cmp eq %sp, 0\n      if %odd\n        bar.arrive empty[%ss]\n      end\n", "E0660"},
+     "      %odd = cmp eq %sp, 0\n      if %odd\n        bar.arrive empty[%ss]\n      end\n", "E0603"},
     {"two roles", "      bar.wait full[%ss], %sp\n", /* a slot that data say */
      "      %s64 = ld.scalar src, 0\n      %sd = cvt.i32 %s64\n      bar.wait full[%sd], %sp\n", "E0660"},
     {"ring of CTAs", "      bar.arrive mempty[%ss], rank %left\n",
@@ -288,7 +288,7 @@ static const Finding FINDINGS[] = {
     {"ring of CTAs", "      blk.peer mine[%ds] -> theirs[%ds], bytes 16384, tfull[%ds], rank %right\n",
      "      %far = add.i32 %right, 8\n      blk.peer mine[%ds] -> theirs[%ds], bytes 16384, tfull[%ds], rank %far\n", "E0658"},
     {"threads", "      thr.copy turn, a[%ss] -> b[%bs]\n", /* each thread reads for itself */
-     "      %v = ld.shared a[%ss]\n      %some = cmp gt %v, 0\n      @%some thr.copy turn, a[%ss] -> b[%bs]\n", "E0608"},
+     "      %v = ld.shared a[%ss]\n      %some = cmp gt %v, 0\n      @%some thr.copy turn, a[%ss] -> b[%bs]\n", "E0610"},
     {"two roles", "      tma.store out [%sat, 0], tile[%ss], bytes 16384\n", /* a tensor that is written */
      "      %v = ld.scalar dst, 0\n      tma.store out [%sat, 0], tile[%ss], bytes 16384\n", "E0706"},
 };
@@ -346,7 +346,7 @@ static const Finding WRONG[] = {
      "      %w = xor.i32 %p, %o32\n      bar.wait b, %w\n"
      "      %q = xor.i32 %p, 1\n      set ph = %q\n      %d = add.i32 %c, %me\n      set x = %d\n"
      "    end\n  }\n" R_EXIT,
-     NULL, "E0660"},
+     NULL, "E0656"},
     {"bytes that nothing says are expected before the arrival",
      R_HEAD("1, 1, 1", "64") ONE_TILE "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n"
      "  role tell warps 1 elect {\n    bar.expect full, 16384\n    bar.wait full, 0\n  }\n"
@@ -378,7 +378,7 @@ static const Finding WRONG[] = {
      "  role main warps 1 elect {\n    %me = sreg cluster_ctarank\n    %other = xor.i32 %me, 1\n"
      "    bar.arrive_expect full, 16384\n    tma.load in [0, 0] -> tile, full, bytes 16384\n    bar.wait full, 0\n"
      "    blk.peer tile -> theirs, bytes 16384, there, rank %other\n  }\n" R_EXIT,
-     NULL, "E0625"},
+     NULL, "E0650"},
     {"one branch in each CTA",
      R_HEAD("2, 1, 1", "32") ONE_TILE R_CLUSTER
      "  role main warps 1 elect {\n    %me = sreg cluster_ctarank\n    %first = cmp eq %me, 0\n"

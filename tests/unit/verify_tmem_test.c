@@ -23,7 +23,7 @@ static const char TEXT[] =
     "  map to = dst tiled u8 offset 0 dim [128, 32] pitch [32, 1] box [128, 32] swizzle 32B store\n"
     "  map half = src tiled u8 offset 0 dim [128, 32] pitch [32, 1] box [128, 16] swizzle 32B load\n"
     "  param map in\n  param map to\n  param map half\n"
-    "  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 160\n  smem 8448\n  tmem_columns 32\n"
+    "  grid 64, 1, 1\n  cluster 1, 1, 1\n  threads 160\n  smem 8448\n  tmem_columns 32\n"
     "  buf s bytes 4096 align 256 slots 1 pitch 4096 at 0\n"
     "  tmem u lanes 128 columns 8 slots 1 pitch 8 at 0\n"
     "  buf o bytes 4096 align 256 slots 1 pitch 4096 at 4096\n"
@@ -146,7 +146,7 @@ static const Change CHANGES[] = {
     {"    tc.shift u, n 1\n" CP4, CP4 "    tc.shift u, n 1\n", "E0601"},            /* .. nor behind 4x256b */
     {"    tc.shift u, n 1\n", "    tc.shift u, n 1\n    tc.shift u, n 1\n", "E0602"}, /* .. nor behind another */
     {CP4, CP4 CP4, "E0657"},
-    {CP4, "    %i = loop.i32 0 .. 2\n" CP4 "    end\n", "E0660"},
+    {CP4, "    %i = loop.i32 0 .. 2\n" CP4 "    end\n", "E0657"},
     /* a source that the run knows */
     {CP4, "    %x = sreg ctaid.x\n    %f = and.i32 %x, 8\n    tc.cp 4x256b, plain, s+%f, by %d, step 32, n 1 -> u(31, 0)\n", "E0658"},
     {CP4, "    %x = sreg ctaid.x\n    %b = and.i32 %x, 1\n    %f = mul.i32 %b, 16\n"
@@ -174,7 +174,7 @@ static const Change CHANGES[] = {
     /* allocation and release */
     {"    cta.sync 0, 160\n    tc.fence after\n", "    cta.sync 0, 160\n", "E0674"},
     /* other orders that are as good */
-    {"    cta.sync 0, 160\n    tc.fence after\n", "    tc.fence after\n", NULL}, /* `back` says that the threads have read */
+    {"    cta.sync 0, 160\n    tc.fence after\n", "    tc.fence after\n", "E0674"}, /* nobody has come together there */
     {"    elect tc.relinquish\n    cta.sync 0, 160\n", "    cta.sync 0, 160\n    elect tc.relinquish\n", NULL},
     {"    tc.commit ready\n", "    tc.commit ready\n    tc.fence before\n", NULL},
 };

@@ -75,19 +75,21 @@ static Turn notes_of(Lower *L, uint32_t bar, bool wait, uint32_t role)
     return *notes_like(L, &(Note){.bar = bar, .wait = wait, .role = role}, false);
 }
 
-static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank);
+static uint32_t in_branches(Lower *L, const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank);
 
-/* Of one `if`: the branch that has more; both, where it is not followed. The notes of a branch stand side by side. */
-static uint32_t of_branch(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank)
+/* Of one `if`: the branch that has more; both, where it is not followed, and where the rank decides: each counts for CTAs of its own. The notes
+ * of a branch stand side by side. */
+static uint32_t of_branch(Lower *L, const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank)
 {
     uint32_t middle = from;
     while (middle < to && !t->v[middle]->around[depth].other) middle++;
-    uint32_t a = in_branches(t, from, middle, depth + 1, rank), b = in_branches(t, middle, to, depth + 1, rank);
-    if (!t->v[from]->around[depth].followed) return a + b;
+    uint32_t a = in_branches(L, t, from, middle, depth + 1, rank), b = in_branches(L, t, middle, to, depth + 1, rank);
+    const Around *x = &t->v[from]->around[depth];
+    if (!x->followed || scalar_uses(L, x->branch->value) == USE_RANK) return a + b;
     return a > b ? a : b;
 }
 
-static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank)
+static uint32_t in_branches(Lower *L, const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank)
 {
     uint32_t sum = 0;
     while (from < to) {
@@ -98,7 +100,7 @@ static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t 
         }
         const PStmt *branch = t->v[from]->around[depth].branch;
         while (end < to && t->v[end]->naround > depth && t->v[end]->around[depth].branch == branch) end++;
-        sum += of_branch(t, from, end, depth, rank);
+        sum += of_branch(L, t, from, end, depth, rank);
         from = end;
     }
     return sum;
@@ -110,7 +112,7 @@ static uint32_t most(Lower *L, uint32_t bar, bool wait, uint32_t role, int rank)
     Turn all = notes_of(L, bar, wait, role);
     for (uint32_t i = 0; i < all.n; i++) {
         const Turn *t = notes_like(L, all.v[i], true);
-        uint32_t n = t->v[0] == all.v[i] ? in_branches(t, 0, t->n, 0, rank) : 0; /* each once */
+        uint32_t n = t->v[0] == all.v[i] ? in_branches(L, t, 0, t->n, 0, rank) : 0; /* each once */
         if (n > best) best = n;
     }
     return best;
