@@ -171,6 +171,7 @@ typedef struct Checker {
 enum { STOP_FORK = 1, STOP_SPLIT, STOP_REFUSED, STOP_LOST };
 
 void kernel_prepare(Checker *c);
+Interval range_compared(IrRel rel, Interval x, Interval y); /* whether that holds: 1, 0, or either */
 
 /* ---- live.c ---- */
 
@@ -201,6 +202,7 @@ void ends_check(Checker *c);
 /* ---- values.c, launch.c ---- */
 
 void values_prepare(Checker *c);
+const char *expr_text(const Checker *c, Lx x); /* of the launch */
 Val val_num(Checker *c, Num x);
 static inline const ValData *val_data(const Checker *c, Val v)
 {

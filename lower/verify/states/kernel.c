@@ -164,7 +164,7 @@ static Interval register_range(const Checker *c, IrReg reg)
 
 #define TURNS_MOST (INT64_C(1) << 48) /* a nanosecond each, they take three days */
 
-static Interval compared(IrRel rel, Interval x, Interval y)
+Interval range_compared(IrRel rel, Interval x, Interval y)
 {
     bool less = x.hi < y.lo, most = x.hi <= y.lo, more = x.lo > y.hi, least = x.lo >= y.hi, one = interval_is(x) && interval_is(y) && x.lo == y.lo, other = less || more;
     const bool yes[] = {one, other, less, most, more, least}, no[] = {other, one, least, more, most, less}; /* as IrRel */
@@ -208,7 +208,7 @@ static Interval exact_range(const Checker *c, const IrOp *op)
     case IR_TICKET: return (Interval){-1, INT32_MAX};
     case IR_GET: return c->var_range[ir_find(op, IRK_VAR)->id];
     case IR_SEL: return interval_hull(x, y);
-    case IR_CMP: return compared((IrRel)ir_find(op, IRK_REL)->id, x, y);
+    case IR_CMP: return range_compared((IrRel)ir_find(op, IRK_REL)->id, x, y);
     default: break;
     }
     LxOp lx = (LxOp)IR_LX_OPS[op->op];

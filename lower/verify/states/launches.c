@@ -199,22 +199,9 @@ static bool next_launch(Tried *t)
     return false;
 }
 
-static const char *text_of(const Checker *c, Lx x)
-{
-    const MfKernel *mf = &c->own->mf;
-    const char **names = arena_array(c->arena, const char *, mf->syms.n + 1);
-    Text text;
-    for (uint32_t i = 0; i < mf->syms.n; i++) names[i] = mf->syms.v[i].name;
-    text_init(&text, c->arena->mem);
-    lx_print(&text, &mf->lx, x, names);
-    const char *out = arena_strdup(c->arena, text.s, text.n);
-    text_free(&text);
-    return out;
-}
-
 static void demand(Checker *c, Lx right, const Refusal *why)
 {
-    MfCheck check = {.code = E1143, .cond = right, .text = text_of(c, right), .why = arena_printf(c->arena, "else %s", why->text)};
+    MfCheck check = {.code = E1143, .cond = right, .text = expr_text(c, right), .why = arena_printf(c->arena, "else %s", why->text)};
     if (c->sources) check.place = source_place_text(c->sources, c->arena, span_of_op(c, why->op), true);
     vec_push(c->arena, &c->own->mf.checks, check);
 }

@@ -81,6 +81,7 @@ static inline void set_join(uint64_t *s, const uint64_t *t, uint32_t words)
     for (uint32_t i = 0; i < words; i++) s[i] |= t[i];
 }
 uint32_t item_new(Checker *c, Item x);
+void item_known(const Checker *c, const State *s, uint32_t agent, uint32_t i, bool *over, bool *fenced); /* what each thread of its role knows of the item */
 void place_in_run(Checker *c, Item *x); /* for reports: now */
 bool item_counts(const Checker *c, const State *s, uint32_t i); /* on a phase of a barrier, or did on the one before */
 void item_over(State *s, uint32_t i, bool counts); /* nobody asks what it did; who counts behind it on a barrier has to know it as long as that may be */

@@ -125,6 +125,16 @@ uint32_t item_new(Checker *c, Item x)
     return i;
 }
 
+void item_known(const Checker *c, const State *s, uint32_t agent, uint32_t i, bool *over, bool *fenced)
+{
+    *over = *fenced = true;
+    for (uint32_t k = KNOWN_ONE; k <= (s->agents[agent].many ? KNOWN_EACH : KNOWN_ONE); k++) {
+        const uint64_t *set = set_of(c, s, agent, k);
+        *over &= set_has(set, 2 * i);
+        *fenced &= set_has(set, 2 * i + 1);
+    }
+}
+
 bool item_counts(const Checker *c, const State *s, uint32_t i)
 {
     bool counts = false;

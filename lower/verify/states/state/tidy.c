@@ -9,11 +9,9 @@
 /* To all who may still have to do with what lies there, and somebody. */
 static bool known_to(const Checker *c, const State *s, uint32_t a, uint32_t i)
 {
-    const Item *x = &s->items.v[i];
-    bool all = true, fenced = x->generic || x->core;
-    for (uint32_t k = KNOWN_ONE; k <= (s->agents[a].many ? KNOWN_EACH : KNOWN_ONE); k++)
-        all &= set_has(set_of(c, s, a, k), 2 * i) && (!fenced || set_has(set_of(c, s, a, k), 2 * i + 1));
-    return all;
+    bool over, fenced;
+    item_known(c, s, a, i, &over, &fenced);
+    return over && (fenced || !(s->items.v[i].generic || s->items.v[i].core));
 }
 
 static bool known_to_all(const Checker *c, const State *s, uint32_t i)

@@ -125,17 +125,12 @@ static bool apart(Checker *c, const Facts *f, const Item *x, const Item *y)
     return facts_imply(&c->n, f, num_add(&c->n, y->lo, -1, x->hi)) || facts_imply(&c->n, f, num_add(&c->n, x->lo, -1, y->hi));
 }
 
-static bool conflict(const Item *x, const Item *y)
-{
-    return x->space == y->space && (x->write || y->write) && !commute(x->red, y->red);
-}
-
 /* y in a later turn than x. */
 static void check_turns(Checker *c, const Item *x, Item y)
 {
     State *s = c->st;
     uint32_t index = index_of(c);
-    if (index == 0 || !conflict(x, &y)) return;
+    if (index == 0 || x->space != y.space || !conflict(x, &y)) return;
     Facts f = facts_copy(&s->arena, &s->facts);
     Num later = num_atom(&c->n, c->natoms + s->fresh + 1);
     facts_add(&c->n, &s->arena, &f, num_plus(&c->n, num_add(&c->n, later, -1, innermost(c)->at), -1));
@@ -158,11 +153,6 @@ static void spread_item(Checker *c, Item *x)
     rows &= width < step && step <= UINT32_MAX;
     x->step = rows ? (uint32_t)step : 0;
     x->width = rows ? (uint32_t)width : 0;
-}
-
-static bool at_most(Checker *c, Num x, Num y)
-{
-    return facts_imply(&c->n, &c->st->facts, num_add(&c->n, y, -1, x));
 }
 
 /* The strongest condition from outside that holds if x does; 0: none is known. */

@@ -225,11 +225,6 @@ void global_prepare(Checker *c)
 
 /* ---- turns ---- */
 
-static bool below(Checker *c, Num x, Num y) /* x <= y */
-{
-    return facts_imply(&c->n, &c->st->facts, num_add(&c->n, y, -1, x));
-}
-
 enum { REACH = 4 };
 
 /* A number that x is not below; NO_LO: none is known. */
@@ -297,17 +292,6 @@ static bool meet_later(Checker *c, uint32_t a, const Global *x, const Item *y)
     return pc >= who->pc && meet(c, a, x, y, loops, false);
 }
 
-/* What of it the agent knows at least. */
-static void known_of(const Checker *c, uint32_t a, uint32_t i, bool *over, bool *fenced)
-{
-    *over = *fenced = true;
-    for (uint32_t k = KNOWN_ONE; k <= (c->st->agents[a].many ? KNOWN_EACH : KNOWN_ONE); k++) {
-        const uint64_t *set = set_of(c, c->st, a, k);
-        *over &= set_has(set, 2 * i);
-        *fenced &= set_has(set, 2 * i + 1);
-    }
-}
-
 /* A copy that loads what another one has stored comes behind a fence. */
 static bool in_order(const Checker *c, const Global *x, const Item *y, bool over, bool fenced)
 {
@@ -321,7 +305,7 @@ bool global_over(Checker *c, uint32_t i)
     const Global *of = met_by(c, y->buf);
     for (uint32_t a = 0; a < c->nagents; a++) {
         bool over, fenced;
-        known_of(c, a, i, &over, &fenced);
+        item_known(c, c->st, a, i, &over, &fenced);
         for (uint32_t j = 0; j < of->with.n && !c->st->agents[a].done && !(over && fenced); j++) {
             const Global *x = &g->all.v[of->with.v[j]];
             if (x->body == c->st->agents[a].body && !in_order(c, x, y, over, fenced) && meet_later(c, a, x, y)) return false;
@@ -337,8 +321,8 @@ bool turns_join(Checker *c, const Item *x, Item *y)
     if (i == LEVELS) return true;
     const Num *was = x->turn[i];
     Num *now = y->turn[i];
-    if (now[0] == 0 || (was[0] && below(c, now[1], was[0]))) return false; /* the other way round */
-    bool behind = was[0] && below(c, was[1], now[0]);
+    if (now[0] == 0 || (was[0] && at_most(c, now[1], was[0]))) return false; /* the other way round */
+    bool behind = was[0] && at_most(c, was[1], now[0]);
     now[0] = behind ? was[0] : 0;
     now[1] = behind ? now[1] : 0;
     memset(y->turn + i + 1, 0, (LEVELS - 1 - i) * sizeof *y->turn);

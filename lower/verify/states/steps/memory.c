@@ -30,15 +30,10 @@ Where place_of(Checker *c, const IrOp *op, const IrArg *buf, Num bytes, uint32_t
 
 enum { PIECES_MOST = 256 };
 
-static bool below(Checker *c, Num x, Num y) /* x <= y */
-{
-    return facts_imply(&c->n, &c->st->facts, num_add(&c->n, y, -1, x));
-}
-
 /* If y happened x has. */
 static bool at_least(Checker *c, Num x, Num y)
 {
-    return x == 0 || x == y || (y && below(c, y, x));
+    return x == 0 || x == y || (y && at_most(c, y, x));
 }
 
 /* In one of its rows, or rows in its rows. */
@@ -52,7 +47,7 @@ static bool in_row(Checker *c, const Piece *p, const Item *w)
     if (rest == 0) return false;
     rest = num_plus(&c->n, rest, -floor_div_by(num_data(&c->n, rest)->k, p->step) * p->step);
     Num end = w->step == p->step ? num_plus(&c->n, rest, w->width) : num_add(&c->n, rest, 1, num_add(&c->n, w->hi, -1, w->lo));
-    return below(c, num_k(c, 0), rest) && below(c, end, num_k(c, p->width)) && below(c, p->lo, w->lo) && below(c, w->hi, p->hi);
+    return at_most(c, num_k(c, 0), rest) && at_most(c, end, num_k(c, p->width)) && at_most(c, p->lo, w->lo) && at_most(c, w->hi, p->hi);
 }
 
 static bool is_written(Checker *c, const Item *w);
@@ -81,24 +76,24 @@ static bool is_written(Checker *c, const Item *w)
         if (p->shape ? p->shape == w->shape && p->lo == w->lo && p->hi == w->hi : p->step && in_row(c, p, w)) return true;
     }
     bool used[PIECES_MOST] = {0};
-    for (uint32_t i = 0; i < s->written.n && !below(c, w->hi, at); i++) {
+    for (uint32_t i = 0; i < s->written.n && !at_most(c, w->hi, at); i++) {
         const Piece *p = &s->written.v[i];
-        if (used[i] || p->space != w->space || p->step || p->shape || !at_least(c, p->only, only) || !below(c, p->lo, at) || !below(c, at, p->hi)) continue;
+        if (used[i] || p->space != w->space || p->step || p->shape || !at_least(c, p->only, only) || !at_most(c, p->lo, at) || !at_most(c, at, p->hi)) continue;
         at = p->hi;
         used[i] = true;
         i = UINT32_MAX; /* from the first again */
     }
-    return below(c, w->hi, at) || rows_written(c, w);
+    return at_most(c, w->hi, at) || rows_written(c, w);
 }
 
 static bool always(Checker *c, Num x, Num y) /* one of the two holds */
 {
-    return x && y && below(c, num_k(c, 1), num_add(&c->n, x, 1, y));
+    return x && y && at_most(c, num_k(c, 1), num_add(&c->n, x, 1, y));
 }
 
 static bool never_both(Checker *c, Num x, Num y)
 {
-    return x && y && below(c, num_add(&c->n, x, 1, y), num_k(c, 1));
+    return x && y && at_most(c, num_add(&c->n, x, 1, y), num_k(c, 1));
 }
 
 static int piece_order(const Checker *c, const Piece *x, const Piece *y)
@@ -132,9 +127,9 @@ void written(Checker *c, Piece x)
         bool beside = p->space == x.space && p->buf == x.buf, same = beside && p->lo == x.lo && p->hi == x.hi && p->step == x.step && p->width == x.width && p->shape == x.shape;
         if (same && always(c, p->only, x.only)) x.only = 0;
         else if (same && never_both(c, p->only, x.only)) x.only = num_add(&c->n, p->only, 1, x.only); /* one of the two */
-        bool joins = beside && p->only == x.only && (same || (below(c, p->lo, x.hi) && below(c, x.lo, p->hi)));
-        bool plain = joins && p->step == 0 && x.step == 0 && !p->shape && !x.shape, low = plain && below(c, p->lo, x.lo), high = plain && below(c, x.hi, p->hi);
-        bool inside = joins && (same || (x.step == 0 && !x.shape)) && (low || below(c, x.lo, p->lo)) && (high || below(c, p->hi, x.hi));
+        bool joins = beside && p->only == x.only && (same || (at_most(c, p->lo, x.hi) && at_most(c, x.lo, p->hi)));
+        bool plain = joins && p->step == 0 && x.step == 0 && !p->shape && !x.shape, low = plain && at_most(c, p->lo, x.lo), high = plain && at_most(c, x.hi, p->hi);
+        bool inside = joins && (same || (x.step == 0 && !x.shape)) && (low || at_most(c, x.lo, p->lo)) && (high || at_most(c, p->hi, x.hi));
         if (!inside && !(same && (x.only == 0 || p->only)) && !beside_rows(c, p, &x)) {
             i++;
             continue;
@@ -206,11 +201,6 @@ static uint8_t skipped(const IrOp *op)
 
 /* ---- accesses ---- */
 
-static bool conflict(const Item *x, const Item *y)
-{
-    return (x->write || y->write) && !commute(x->red, y->red);
-}
-
 /* Pieces in the gaps of each other. */
 static bool between(Checker *c, const Item *x, const Item *y)
 {
@@ -231,7 +221,7 @@ static bool in_order(const Checker *c, const Item *x, const Item *y)
 static bool beside(Checker *c, const Item *x, const Item *y, uint32_t i, const uint64_t *known, bool each)
 {
     State *s = c->st;
-    if (below(c, y->hi, x->lo) || below(c, x->hi, y->lo) || between(c, x, y)) return false;
+    if (at_most(c, y->hi, x->lo) || at_most(c, x->hi, y->lo) || between(c, x, y)) return false;
     if (never_both(c, x->only, y->only)) return false;
     bool is_known = set_has(known, 2 * i), same_op = x->agent == y->agent && x->op == y->op;
     bool own = each && same_op && set_has(set_of(c, s, c->agent, MINE), 2 * i); /* each thread again what it did before */
@@ -241,7 +231,7 @@ static bool beside(Checker *c, const Item *x, const Item *y, uint32_t i, const u
         bool open = (x->async && !x->generic && y->generic) || (y->core && !(x->core == CORE_THREADS && same_op));
         if (is_known && open && !fenced) hold_unfenced(c, i);
     }
-    bool covers = (x->step == 0 || (x->step == y->step && x->lo == y->lo && x->width >= y->width)) && below(c, x->lo, y->lo) && below(c, y->hi, x->hi) &&
+    bool covers = (x->step == 0 || (x->step == y->step && x->lo == y->lo && x->width >= y->width)) && at_most(c, x->lo, y->lo) && at_most(c, y->hi, x->hi) &&
                   at_least(c, x->only, y->only);
     if (!covers || (x->red && x->write)) return false;
     if (x->write) return is_known || own;
@@ -261,7 +251,7 @@ static void drop_cells(Checker *c, const Where *w)
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->cells.n; i++) {
         Cell x = s->cells.v[i];
-        bool apart = x.space != w->space || below(c, w->hi, num_k(c, x.at)) || below(c, num_k(c, x.at + IR_CELL_BYTES), w->lo);
+        bool apart = x.space != w->space || at_most(c, w->hi, num_k(c, x.at)) || at_most(c, num_k(c, x.at + IR_CELL_BYTES), w->lo);
         if (apart) s->cells.v[n++] = x;
     }
     s->cells.n = n;

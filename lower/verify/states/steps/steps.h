@@ -30,6 +30,14 @@ static inline Item item_at(Item x, Where w, Num only) /* x, there */
 void gaps_prepare(Checker *c);
 bool bufs_overlap(const IrBuf *a, const IrBuf *b);
 void written(Checker *c, Piece x);
+static inline bool at_most(Checker *c, Num x, Num y) /* x <= y */
+{
+    return facts_imply(&c->n, &c->st->facts, num_add(&c->n, y, -1, x));
+}
+static inline bool conflict(const Item *x, const Item *y) /* at one place */
+{
+    return (x->write || y->write) && !commute(x->red, y->red);
+}
 enum { BY_ONE, BY_EACH };
 void ask_written(Checker *c, const Item *x); /* what is read there was written */
 uint32_t touch(Checker *c, Item x, int who); /* x: at which place, and how */

@@ -12,17 +12,15 @@ static Num launch_atom(Checker *c, const char *name, Lx x)
     return num_atom(&c->n, ++c->natoms);
 }
 
-static const char *launch_text(const Checker *c, Lx x)
+const char *expr_text(const Checker *c, Lx x)
 {
     const MfKernel *mf = &c->k->mf;
     const char **names = arena_array(c->arena, const char *, mf->syms.n + 1);
     Text text;
-    text_init(&text, c->arena->mem);
     for (uint32_t i = 0; i < mf->syms.n; i++) names[i] = mf->syms.v[i].name;
+    text_in(&text, c->arena);
     lx_print(&text, &mf->lx, x, names);
-    const char *out = arena_strdup(c->arena, text.s ? text.s : "", text.n);
-    text_free(&text);
-    return out;
+    return text_end(&text);
 }
 
 /* Rounded down, by what is too much to tell the remainders apart: of equal numbers one. */
@@ -30,7 +28,7 @@ static Val launch_quotient(Checker *c, Num x, int64_t by, Lx of)
 {
     for (uint32_t i = 0; i < c->quotients.n; i++)
         if (c->quotients.v[i].x == x && c->quotients.v[i].by == by) return val_num(c, c->quotients.v[i].q);
-    Num q = launch_atom(c, launch_text(c, of), of), rest = num_add(&c->n, x, -by, q);
+    Num q = launch_atom(c, expr_text(c, of), of), rest = num_add(&c->n, x, -by, q);
     vec_push(c->arena, &c->quotients, ((Quotient){x, q, by}));
     facts_add(&c->n, c->arena, &c->launch_facts, rest);
     facts_add(&c->n, c->arena, &c->launch_facts, num_add(&c->n, num_k(c, by - 1), -1, rest));
@@ -73,7 +71,7 @@ static Val launch_val(Checker *c, uint32_t x)
     bool small = 1 + val_size(c, a) + val_size(c, b) < VAL_MOST;
     c->coarse |= a && !small;
     if (exact && small && !product && (!divides || number)) return val_make(c, (ValData){.op = op_of_lx(op), .a = a, .b = b, .imm = number ? k : NO_LO, .range = wide});
-    Num atom = launch_atom(c, launch_text(c, x + 1), x + 1);
+    Num atom = launch_atom(c, expr_text(c, x + 1), x + 1);
     if (r.lo > NO_LO) facts_add(&c->n, c->arena, &c->launch_facts, num_plus(&c->n, atom, -r.lo));
     if (r.hi < FEW) facts_add(&c->n, c->arena, &c->launch_facts, num_add(&c->n, num_k(c, r.hi), -1, atom));
     return val_num(c, atom);

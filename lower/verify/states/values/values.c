@@ -83,25 +83,13 @@ static Num worked_out(Checker *c, const ValData *d)
     return num_add(&c->n, a->num, -by, q);
 }
 
-static bool related(IrRel rel, int64_t x, int64_t y)
-{
-    switch (rel) {
-    case IRL_EQ: return x == y;
-    case IRL_NE: return x != y;
-    case IRL_LT: return x < y;
-    case IRL_LE: return x <= y;
-    case IRL_GT: return x > y;
-    default: return x >= y;
-    }
-}
-
 /* Comparisons and choices of numbers; 0: none of these. */
 static Val chosen(Checker *c, const ValData *d)
 {
     int64_t x = 0, y = 0, cond = 0;
     bool kx = val_is_num(c, d->a, &x), ky = d->b && val_is_num(c, d->b, &y), kc = d->c && val_is_num(c, d->c, &cond);
     if (d->op == IR_SEL) return kc ? (cond ? d->a : d->b) : 0;
-    if (d->op == IR_CMP && kx && ky) return val_num(c, num_k(c, related((IrRel)d->rel, x, y)));
+    if (d->op == IR_CMP && kx && ky) return val_num(c, num_k(c, range_compared((IrRel)d->rel, interval_at(x), interval_at(y)).lo));
     if (d->op == IR_NOT && d->rel && kx) return val_num(c, num_k(c, !x));
     if ((d->op == IR_MIN || d->op == IR_MAX) && kx && ky) return (x < y) == (d->op == IR_MIN) ? d->a : d->b;
     if ((d->op != IR_AND && d->op != IR_OR) || !d->rel || !(kx || ky)) return 0;
