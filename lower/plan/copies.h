@@ -1,4 +1,4 @@
-/* The two kinds of copies: planned first (a plan may be refused, nothing is emitted before it stands), then made.
+/* The three kinds of copies: planned first (a plan may be refused, nothing is emitted before it stands), then made.
  *
  *   choose.c     which kind a move becomes          multicast.c  the part that each CTA of a set brings
  *   tensor.c     boxes; im2col.c, gather.c          modes.c      what only some targets have

@@ -1,5 +1,5 @@
 /* The checker of states: whether a kernel, as its final IR has it, hangs, races or reads what has not arrived in any launch. It trusts nothing
- * else, and tries no trip counts: states that come again, with other numbers, stand for all that follow (README.md). */
+ * else, and tries no trip counts: states that come again, with other numbers, stand for all that follow (STATES.md). */
 #ifndef LOWER_VERIFY_STATES_STATES_H
 #define LOWER_VERIFY_STATES_STATES_H
 

@@ -3,9 +3,11 @@
  *   decode.c         modules, functions, layout of variables, slots, constants, branch targets
  *   operand.c        what stands in an operand
  *   table.c          what plain instructions there are: a row per opcode and kind of type; words of modifiers
+ *   plain.c          which of them are legal: rows of plain.def (plain.h)
  *   arithmetic.c     arithmetic, conversion, moves, control
  *   memory_ops.c     loads, stores, atomics, warp and CTA operations
  *   unwritten.c      registers that are read before they are written
+ *   roles.c          whose code an operation is
  *   form.c           instructions of lang/instructions.def
  *
  * Problems: the first one of an instruction is reported; decoding goes on with the next instruction, and the module is
