@@ -16,7 +16,7 @@ typedef struct Machine {
     CuEvent events[REPEATS_MOST + 1];
 } Machine;
 
-void die(const char *what);                        /* prints and exits with code 1 */
+_Noreturn void die(const char *what);              /* prints and exits with code 1 */
 bool machine_open(Machine *m, const char *device); /* false: there is no GPU, which was said */
 void machine_close(Machine *m);
 /* Fills a tensor of FILL_ZERO or FILL_POISON on the GPU; false: not there. */

@@ -1,6 +1,6 @@
 # assemble.sh BATCH BATCHES: every BATCHES-th program of golden/ and examples/ goes through ptxas, for each target that
 # its `target` list claims and this ptxas knows. Without a list a program claims every target whose tables have its forms:
-# there a target may be refused, with diagnostics, and each program takes a quarter of them, another one than the program
+# there a target may be refused, with diagnostics, and each program takes an eighth of them, another one than the program
 # before it, unless none of those takes it. FULL=1: all of them.
 . ./common.sh
 TILECC=$QUICK
@@ -23,7 +23,7 @@ assemble() { # file, options
     index=0
     for target in $all_targets; do
         index=$((index + 1))
-        if [ "${FULL:-}" = 1 ] || [ $(((index + number) % 4)) = 0 ]; then some="$some $target"; fi
+        if [ "${FULL:-}" = 1 ] || [ $(((index + number) % 8)) = 0 ]; then some="$some $target"; fi
     done
     # shellcheck disable=SC2086
     for_targets ${listed:-$some}

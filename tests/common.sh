@@ -2,6 +2,7 @@
 set -u
 : "${TILECC:?}"
 : "${QUICK:=$TILECC}" # the same without sanitizers: scripts that start it hundreds of times take that
+: "${PLAIN:=${BUILD:-}}" # the folder of that build: what users install
 [ -x "$TILECC" ] || { echo "there is no $TILECC"; exit 3; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -526,7 +526,7 @@ static uint32_t first_thread(const IrKernel *k, const IrOp *op)
     uint32_t warps = 0;
     for (uint32_t i = 0; i < k->roles.n; i++) {
         const IrRole *r = &k->roles.v[i];
-        if (op >= r->ops.v && op < r->ops.v + r->ops.n) return 32 * warps;
+        if (r->ops.n > 0 && op >= r->ops.v && op < r->ops.v + r->ops.n) return 32 * warps;
         warps += r->warps;
     }
     return 0;

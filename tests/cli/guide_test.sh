@@ -7,14 +7,12 @@ mkdir guide guide/bin
 cd guide || exit 3
 
 # What its reader has installed: tilecc in the PATH, the libraries for pkg-config, the Python package.
-env -u DESTDIR cmake --install "$BUILD" --prefix "$PWD/prefix" >log 2>&1 || fail "cmake --install: $(cat log)"
-sanitize=$(sed -n 's/^TILECC_SANITIZE:BOOL=ON$/-fsanitize=address,undefined/p' "$BUILD/CMakeCache.txt")
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$TILECC" >bin/tilecc
-printf '#!/bin/sh\nPATH="%s" exec cc %s "$@"\n' "$PATH" "$sanitize" >bin/cc # ccache would find this one
+env -u DESTDIR cmake --install "$PLAIN" --prefix "$PWD/prefix" >log 2>&1 || fail "cmake --install: $(cat log)"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUICK" >bin/tilecc
 chmod +x bin/*
 PATH=$PWD/bin:$PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$PWD/prefix" -name tile.pc)")
-PYTHONPATH=$root/runtime/python TILECC_LIBRARY_PATH=$BUILD/lib PYTHONDONTWRITEBYTECODE=1
+PYTHONPATH=$root/runtime/python TILECC_LIBRARY_PATH=$PLAIN/lib PYTHONDONTWRITEBYTECODE=1
 export PATH PKG_CONFIG_PATH PYTHONPATH TILECC_LIBRARY_PATH PYTHONDONTWRITEBYTECODE
 mkdir at
 cd at || exit 3
@@ -36,7 +34,7 @@ missing() { # SHOWN REAL: the first line of SHOWN that is not in REAL, or not be
 needs() { # what a command needs and this machine may lack
     case $1 in
     *pkg-config*) command -v pkg-config >/dev/null ;;
-    *python3*) python3 -c 'import numpy' 2>/dev/null && [ -z "$sanitize" ] ;;
+    *python3*) python3 -c 'import numpy' 2>/dev/null ;;
     esac
 }
 commands=0

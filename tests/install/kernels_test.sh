@@ -3,19 +3,18 @@
 . ./common.sh
 root=$(cd .. && pwd)
 prefix=$work/prefix
-env -u DESTDIR cmake --install "$BUILD" --prefix "$prefix" >"$work/log" 2>&1 || {
+env -u DESTDIR cmake --install "$PLAIN" --prefix "$prefix" >"$work/log" 2>&1 || {
     fail "cmake --install: $(tail -3 "$work/log")"
     finish
 }
-sanitize=$(sed -n 's/^TILECC_SANITIZE:BOOL=ON$/-fsanitize=address,undefined/p' "$BUILD/CMakeCache.txt")
 export TILECC_NVJITLINK=/nonexistent TILECC_PTXAS=/nonexistent CUDA_HOME=/nonexistent # PTX will do
 cp -r "$root/tests/install/kernels" "$work/project"
 
 configure() { # folder, options ..
     folder=$1
     shift
-    cmake -S "$work/project" -B "$work/$folder" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Werror $sanitize" \
-        -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror $sanitize" "$@" >"$work/log" 2>&1
+    cmake -S "$work/project" -B "$work/$folder" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Werror" \
+        -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" "$@" >"$work/log" 2>&1
 }
 build() { cmake --build "$work/$1" >"$work/log" 2>&1 || fail "building $1: $(tail -5 "$work/log")"; }
 compiled() { grep -c 'tilecc two words.tile' "$work/log"; }
@@ -111,11 +110,11 @@ if command -v pkg-config >/dev/null; then
     "$work/moved/bin/tilecc" --emit=c -I "$root/tests/install/kernels/lib" "$root/tests/install/kernels/two words.tile" -o "$work/two words.c" &&
         "$work/moved/bin/tilecc" --emit=c std.rows -o "$work/rows" || fail 'tilecc of a moved prefix'
     # shellcheck disable=SC2046,SC2086
-    cc -std=c99 -I "$work" "$root/tests/install/kernels/app.c" "$work/two words.c" "$work/rows.c" $sanitize \
+    cc -std=c99 -I "$work" "$root/tests/install/kernels/app.c" "$work/two words.c" "$work/rows.c" \
         $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tile) -Wl,-rpath,"$lib" -o "$work/app" && "$work/app" || fail 'pkg-config tile'
     printf '#include <tile_source.h>\n#include <tilecc.h>\nint main(void) { tile_use_compiler(NULL); return !tilecc_version(); }\n' >"$work/both.c"
     # shellcheck disable=SC2046,SC2086
-    cc -std=c99 "$work/both.c" $sanitize $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tile_source) -Wl,-rpath,"$lib" -o "$work/both" && "$work/both" ||
+    cc -std=c99 "$work/both.c" $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tile_source) -Wl,-rpath,"$lib" -o "$work/both" && "$work/both" ||
         fail 'pkg-config tile_source'
     [ "$(PKG_CONFIG_PATH=$pc pkg-config --modversion tilecc)" = "$("$work/moved/bin/tilecc" --version | cut -d' ' -f2)" ] || fail 'the version of tilecc.pc'
 fi

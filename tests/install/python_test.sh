@@ -1,13 +1,8 @@
-# The Python package on the libraries of this build: with the standard library alone, with NumPy and PyTorch where they are. Libraries that are
-# built with AddressSanitizer want it to be loaded first.
+# The Python package on the libraries of this build: with the standard library alone, with NumPy and PyTorch where they are.
 . ./common.sh
 command -v python3 >/dev/null || skip 'there is no python3'
 root=$PWD/../runtime/python
-export PYTHONPATH="$root" TILECC_LIBRARY_PATH="$BUILD/lib" PYTHONDONTWRITEBYTECODE=1
-if ldd "$BUILD/lib/libtile.so" 2>/dev/null | grep -q libasan; then
-    export LD_PRELOAD="$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)"
-    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # python's own
-fi
+export PYTHONPATH="$root" TILECC_LIBRARY_PATH="$PLAIN/lib" PYTHONDONTWRITEBYTECODE=1
 runs() { # test, what it needs, an argument
     if [ "$2" ] && ! python3 -c "import $2" 2>/dev/null; then
         echo "no $2 here: $1 is left out"

@@ -48,13 +48,16 @@ static const Sum *aslant(const Sum *a)
     return op(some(2) ? MIN : MAX, a, some(2) ? x : op(ADD, x, number(PICK(-4, -1, 1, 3, 9))));
 }
 
+enum { ALONE, TWICE, BEHIND_MANY, BEHIND_ONE, IN_ONE, SEVERAL, SHAPES }; /* SEVERAL: all slots in a turn */
+enum { LEFT, TAIL, FULL };
+
 typedef struct Pair {
     const Sum *from[2], *to[2];
     const Fact *fact[FACTS];
-    bool within; /* another loop */
-    enum { ALONE, TWICE, BEHIND_MANY, BEHIND_ONE, IN_ONE, SEVERAL, SHAPES } shape; /* SEVERAL: all slots in a turn */
-    enum { LEFT, TAIL, FULL, RESTS } rest;                                         /* .. of numbers that are no multiple */
-    bool first; /* the role that gives back is */
+    bool within;   /* another loop */
+    int64_t shape; /* of the loops of the two roles */
+    int64_t rest;  /* of numbers that are no multiple */
+    bool first;    /* the role that gives back is */
     int slots;
     bool copies; /* into the slots: all that is filled is waited for */
 } Pair;
@@ -63,7 +66,7 @@ static Pair draw_pair(void)
 {
     Pair p = {.within = some(8) == 0, .slots = (int)PICK(1, 1, 1, 2, 3), .shape = some(2) ? ALONE : some(SHAPES)};
     if (p.shape != ALONE) p.slots = p.shape == SEVERAL ? (int)PICK(2, 2, 3, 4) : 1;
-    p.rest = (int)PICK(LEFT, TAIL, TAIL, FULL);
+    p.rest = PICK(LEFT, TAIL, TAIL, FULL);
     p.first = p.shape == SEVERAL && some(2);
     for (int64_t i = 0, n = some(FACTS + 1); i < n; i++) p.fact[i] = draw_fact();
     p.from[0] = p.from[1] = some(5) < 2 ? number(0) : some(3) ? number(PICK(-20, -6, -4, -1, 1, 2, 5)) : draw_sum(1);

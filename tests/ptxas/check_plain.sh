@@ -3,7 +3,7 @@
 . ./common.sh
 good_ptxas
 cd "$work" || exit 3
-share=40
+share=80
 [ "${FULL:-}" = 1 ] && share=1
 "${CHECK_PLAIN:?}" "$ptxas" "${@:-$share}" || fail "the verdicts differ, or ptxas gave none"
 finish

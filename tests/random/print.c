@@ -25,7 +25,6 @@ void put(Out *o, const char *format, ...)
     o->n += (size_t)n;
 }
 
-
 static void put_binary(Out *o, const Expr *e, const char *op, int own, int level)
 {
     if (own < level) put(o, "(");
@@ -48,11 +47,12 @@ static void put_call(Out *o, const char *name, const Expr *e)
 static const struct Operator {
     const char *text;
     int own;
-} OPERATORS[] = {[X_ADD] = {"+", 7},  [X_SUB] = {"-", 7},   [X_MUL] = {"*", 8},  [X_DIV] = {"/", 8},  [X_MOD] = {"%", 8},
-                 [X_SHL] = {"<<", 6}, [X_SHR] = {">>", 6},  [X_BAND] = {"&", 5}, [X_BOR] = {"|", 3},  [X_BXOR] = {"^", 4},
-                 [X_LT] = {"<", 2},   [X_GT] = {">", 2},    [X_LE] = {"<=", 2},  [X_GE] = {">=", 2},  [X_EQ] = {"==", 2},
-                 [X_NE] = {"!=", 2},  [X_AND] = {"&&", 1},  [X_OR] = {"||", 0},  [X_NEG] = {"-", 9},  [X_INV] = {"~", 9},
-                 [X_NOT] = {"!", 9},  [X_CEIL] = {"ceil"},  [X_MIN] = {"min"},   [X_MAX] = {"max"}};
+} OPERATORS[] = {
+    [X_ADD] = {"+", 7},  [X_SUB] = {"-", 7},     [X_MUL] = {"*", 8},   [X_DIV] = {"/", 8},  [X_MOD] = {"%", 8},
+    [X_SHL] = {"<<", 6}, [X_SHR] = {">>", 6},    [X_BAND] = {"&", 5},  [X_BOR] = {"|", 3},  [X_BXOR] = {"^", 4},
+    [X_LT] = {"<", 2},   [X_GT] = {">", 2},      [X_LE] = {"<=", 2},   [X_GE] = {">=", 2},  [X_EQ] = {"==", 2},
+    [X_NE] = {"!=", 2},  [X_AND] = {"&&", 1},    [X_OR] = {"||", 0},   [X_NEG] = {"-", 9},  [X_INV] = {"~", 9},
+    [X_NOT] = {"!", 9},  [X_CEIL] = {"ceil", 0}, [X_MIN] = {"min", 0}, [X_MAX] = {"max", 0}};
 
 void put_expr(Out *o, const Expr *e, int level)
 {
@@ -263,7 +263,8 @@ static void put_stmt(Out *o, const Stmt *s, int depth)
         put_expr(o, s->e, 0);
         put(o, " ");
         put_body(o, s->body, depth);
-        if (s->other && s->other->kind == S_IF && !s->other->dead && !s->other->next && dress_odds(o->p, s->other->e->kind, 61) < 70) {
+        if (s->other && s->other->kind == S_IF && !s->other->dead && !s->other->next &&
+            dress_odds(o->p, s->other->e->kind, 61) < 70) {
             put(o, " else ");
             put_stmt(o, s->other, depth);
             return;

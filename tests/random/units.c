@@ -252,7 +252,7 @@ static void plain_unit(Gen *g)
 
 /* A loop of 1 to `turns` turns, open: what is emitted next stands in its body, until close_loop is given the end of
    the statements around it, which this returns. */
-static Stmt **open_loop(Gen *g, int kind, int turns)
+static Stmt **open_loop(Gen *g, StmtKind kind, int turns)
 {
     Stmt *l = emit(g, kind), **tail = g->tail;
     Axis a = new_axis(g, 1, rng_in(&g->rng, 1, turns), 1);

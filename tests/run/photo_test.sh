@@ -2,8 +2,8 @@
 # of images it becomes the columns of convolutions. REFERENCE: the program that knows what they are.
 . ./common.sh
 TILECC=$QUICK
-photo=$BUILD/bin/tile_photo
-REFERENCE=${REFERENCE:-$BUILD/bin/reference}
+photo=$PLAIN/bin/tile_photo
+REFERENCE=${REFERENCE:-$PLAIN/bin/reference}
 cd .. || exit 3
 
 copies='examples/copy_explicit.tile examples/copy.tile'

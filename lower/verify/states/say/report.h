@@ -35,7 +35,7 @@ const char *num_shown(const Checker *c, Num x);
 
 /* ---- what the program has ---- */
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 static inline bool counts(const Checker *c, uint32_t op, uint32_t b) /* on barrier b */
 {
     const IrArg *of = ir_find(c->op[op], IRK_BAR);
