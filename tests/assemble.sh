@@ -1,7 +1,7 @@
 # assemble.sh BATCH BATCHES: every BATCHES-th program of golden/ and examples/ goes through ptxas, for each target that
 # its `target` list claims and this ptxas knows. Without a list a program claims every target whose tables have its forms:
-# there a target may be refused, with diagnostics, and each program takes an eighth of them, another one than the program
-# before it, unless none of those takes it. FULL=1: all of them.
+# there a target may be refused, with diagnostics, and each program takes the first that is not, beginning with another one than the program
+# before it. FULL=1: all of them.
 . ./common.sh
 TILECC=$QUICK
 good_ptxas
@@ -19,24 +19,31 @@ assemble() { # file, options
     done
     listed=$(sed -n 's/^target  *\(.*\);.*/\1/p' "$file" | tr ',' ' ')
     made=0
-    some=
-    index=0
-    for target in $all_targets; do
-        index=$((index + 1))
-        if [ "${FULL:-}" = 1 ] || [ $(((index + number) % 8)) = 0 ]; then some="$some $target"; fi
-    done
+    most=1
+    [ "${FULL:-}" != 1 ] && [ -z "$listed" ] || most=99
     # shellcheck disable=SC2086
-    for_targets ${listed:-$some}
-    # shellcheck disable=SC2086
-    [ $made -gt 0 ] || [ -n "$listed" ] || for_targets $all_targets
+    for_targets ${listed:-$(from_the $number $all_targets)}
     [ $made -gt 0 ] || {
         cat "$work/err"
         fail "$file: no target accepts it"
     }
 }
 
+from_the() { # N, words: them all, from the N-th on and round
+    n=$(($1 % ($# - 1)))
+    shift
+    while [ $n -gt 0 ]; do
+        first=$1
+        shift
+        set -- "$@" "$first"
+        n=$((n - 1))
+    done
+    echo "$@"
+}
+
 for_targets() { # with what assemble() has set
     for target in "$@"; do
+        [ $made -lt $most ] || break
         case $known in *"'$target'"*) ;; *) continue ;; esac
         # shellcheck disable=SC2086
         (cd "$(dirname "$file")" && exec "$TILECC" $options -arch="$target" --emit=ptx "$(basename "$file")" -o "$work/ptx") 2>"$work/err"

@@ -1,5 +1,6 @@
 # What is read must have an end: devices, folders, pipes and what is too large, in every place that names a file to read.
 . cli/cli.sh
+TILECC=$QUICK
 
 mkdir folder folder/as.tile folder/as.ptx folder/as.cubin lib
 mkfifo pipe lib/piped.tile

@@ -1,5 +1,6 @@
 # A pipelined kernel: its plan, its IR, its cache hints, and what `tilecc run -v` says of how its work is dealt.
 . cli/cli.sh
+TILECC=$QUICK
 
 kernel() { # how it is dealt, and what comes after the parameters
     cat <<TILE

@@ -1,5 +1,6 @@
 # tilecc tune, on the simulator, and what compilation makes of its file. What times mean is no test's affair; there they are steps.
 . cli/cli.sh
+TILECC=$QUICK
 cat >copy.tile <<'END'
 kernel copy<BM = 16 | 8>(src: global bf16[M, N], dst: global bf16[M, N]) {
     pipeline (i, j) in (ceil(M, BM), ceil(N, 64)) across grid {
