@@ -29,7 +29,7 @@ const char *mark_read(Mark *m, const Piece *by)
     note(&m->read, by->unit);
     if (another(m->write, by->unit)) return "one reads what another writes";
     if (another(m->reduce, by->unit)) return "one reads what another reduces into";
-    return another(m->waived, by->unit) ? OPEN_READ : NULL;
+    return m->several || another(m->waived, by->unit) ? OPEN_READ : NULL;
 }
 
 static bool repeats(Reduce op)
@@ -43,6 +43,7 @@ const char *mark_write(Mark *m, const Piece *by, Reduce op, bool waived)
     bool sum = op && op != R_INC && op != R_DEC, same = m->reduce == NOBODY || m->op == op, twice = m->stamp == by->stamp;
     const char *bad = NULL;
     m->stamp = by->stamp;
+    if (waived ? m->write != NOBODY || m->reduce != NOBODY || m->waived != NOBODY : m->waived != NOBODY) m->several = true;
     if (waived) {
         m->open = true;
         note(&m->waived, by->unit);

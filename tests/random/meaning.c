@@ -570,6 +570,9 @@ const char *program_run_as(Program *p, Running how, bool *conflicts)
         n = (size_t)tensor_elements(p, t);
         if (how == RUN_WHOLE || t->index) memcpy(t->data, t->first, n * (size_t)type_size(t->type));
     }
+    for (int i = 0; i < p->ntiles; i++)
+        for (int c = 0; c < CTAS_MAX; c++)
+            if (p->tile[i].cell[c]) memset(p->tile[i].cell[c], 0, tile_cells(&p->tile[i]) * sizeof(struct Cell));
     int64_t grid[3] = {r.ctas, 1, 1};
     for (int d = 0; d < 3 && p->grid[d]; d++) grid[d] = eval(&r, p->grid[d], 0);
     memcpy(r.grid, grid, sizeof grid);

@@ -79,6 +79,7 @@ typedef struct Mark {
     int32_t stamp; /* the last execution of a statement that wrote it */
     uint8_t op;    /* of the reductions */
     bool open;     /* which value is the last one is left open */
+    bool several;  /* by one unit, too: it was written more than once, under `overlap any` */
 } Mark;
 
 typedef struct Tensor { /* a parameter, or a view of one */
