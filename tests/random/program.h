@@ -292,7 +292,7 @@ typedef struct Outcome {
     char code[8];
     char text[3000]; /* also of a check that refused another launch of an accepted program */
 } Outcome;
-enum { TRIAL_SECONDS = 60 };
+enum { TRIAL_SECONDS = 60, TRIAL_CPU_SECONDS = 180 };
 extern bool assembling; /* the PTX of each goes through an assembler, too */
 extern bool judging;    /* programs may be incorrect; their standing is worked out */
 void trial_here(Program *p, const char *device, Outcome *out);

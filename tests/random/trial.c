@@ -236,9 +236,9 @@ void trial_here(Program *p, const char *device, Outcome *o)
 void trial_limit(const char *device)
 {
     bool simulated = !strncmp(device, "sim", 3);
-    struct itimerval cpu = {.it_value = {.tv_sec = simulated ? TRIAL_SECONDS : 0}};
+    struct itimerval cpu = {.it_value = {.tv_sec = simulated ? TRIAL_CPU_SECONDS : 0}};
     setitimer(ITIMER_PROF, &cpu, NULL);
-    alarm(simulated ? 20 * TRIAL_SECONDS : TRIAL_SECONDS);
+    alarm(simulated ? 20 * TRIAL_CPU_SECONDS : TRIAL_SECONDS);
 }
 
 bool trial_late(int status)
