@@ -15,16 +15,24 @@ static void know(Lower *L, TensorAccess *a, Poly p)
     vec_push(L->a, &a->known, ((Known){down ? poly_sub(L->d, zero, number) : number, down ? value : poly_sub(L->d, zero, value)}));
 }
 
-/* p >= 0 */
+/* p >= 0, which may say more than what was noted */
 static void hold(Lower *L, TensorAccess *a, Poly p)
 {
     Poly number, value;
+    int64_t less;
     domain_split(L->d, p, DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, &number, &value);
-    if (number.n && !number.bad && a->holds.n < KNOWN_MAX) vec_push(L->a, &a->holds, p);
+    if (number.n == 0 || number.bad) return;
+    for (uint32_t i = 0; i < a->holds.n; i++) {
+        if (!poly_is_const(poly_sub(L->d, a->holds.v[i], p), &less)) continue;
+        if (less > 0) a->holds.v[i] = p;
+        return;
+    }
+    if (a->holds.n < KNOWN_MAX) vec_push(L->a, &a->holds, p);
 }
 
+enum { UNEQUAL_MAX = 256 };
 typedef struct Unequal { /* not 0 */
-    Poly p[KNOWN_MAX];
+    Poly p[UNEQUAL_MAX];
     int n;
 } Unequal;
 
@@ -38,7 +46,7 @@ static void know_condition(Lower *L, TensorAccess *a, Unequal *unequal, const Co
     a->never |= c->kind == COND_ORDER ? more : c->kind == COND_EQUAL ? less || more : domain_eq(d, x, y);
     if (c->kind == COND_ORDER) hold(L, a, p);
     else if (c->kind == COND_EQUAL) know(L, a, p);
-    else if (unequal->n < KNOWN_MAX) unequal->p[unequal->n++] = p;
+    else if (unequal->n < UNEQUAL_MAX) unequal->p[unequal->n++] = p;
 }
 
 /* Is p at most 0, where all that holds does? */
@@ -56,7 +64,7 @@ static void know_ends(Lower *L, TensorAccess *a, Unequal *u)
         bool below = at_most_0(L, a, p);
         if (!below && !at_most_0(L, a, minus)) continue;
         hold(L, a, poly_sub(L->d, below ? minus : p, one));
-        u->p[i] = u->p[--u->n];
+        memmove(&u->p[i], &u->p[i + 1], (size_t)(--u->n - i) * sizeof *u->p);
         i = -1; /* by that others may be on one side */
     }
     for (uint32_t i = 0; i < a->holds.n; i++)

@@ -106,8 +106,8 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
                  name_text(L, base_of(w->info->tensor)->name));
     else if (o->write && !index && !offsets && goes_round(L, w->info, &by))
         diag_fix(L->c->diags, g,
-                 "a start that goes round is followed for one place, where what is added to the element is known to lie below `%s`: say so in `where`; or write "
-                 "`overlap any` if any order will do",
+                 "a start that goes round is followed for one place, by elements of at most 32 bits, where what is added to one is known to "
+                 "lie below `%s`: say so in `where`; or write `overlap any` if any order will do",
                  poly_text(L, by));
     else if (o->write && !index && !offsets && starts_by(L, w->info, false))
         diag_fix(L->c->diags, g,

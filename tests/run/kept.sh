@@ -259,3 +259,29 @@ for n in 1 2 3 5 $(many 40 9); do
     reshape a "$n,64" parts
     case_ $v:sums x="$work/a.npy" y="u32[1,$n,64]:$work/b.npy" z="u32[1,64]:$work/z.npy" && same a b && reshape z 64 c && reduction add u32 parts zero c
 done
+
+# ---- long conditions; loops that name peers ----
+for n in 0 8 72 $(many 400 16); do
+    set --
+    for i in 0 1 2 3 4 5 6 7 8; do
+        make u4 "$n,64" "x$i"
+        set -- "$@" "x$i=$work/x$i.npy"
+    done
+    case_ tests/golden/conditions/many.tile:concat "$@" y="u32[$((9 * n)),64]:$work/b.npy" && for i in 0 1 2 3 4 5 6 7 8; do
+        block "x$i" b 0,0 "$n,64" $((i * n)),0
+    done
+    case_ tests/golden/conditions/many.tile:tenth x="$work/x0.npy" y="u32[$n,64]:$work/b.npy" z="u32[$n,64]:$work/c.npy" && same x0 b && same x0 c
+    constant u4 "$n,64" 7 seven
+    case_ tests/golden/conditions/many.tile:but x="$work/x0.npy" y="$work/seven.npy:$work/b.npy" a=-9 && same x0 b
+    case_ tests/golden/conditions/many.tile:but x="$work/x0.npy" y="$work/seven.npy:$work/b.npy" a=0 &&
+        block seven b 0,0 "$((n < 72 ? n : 72)),64" 0,0 && block x0 b "$((n < 72 ? n : 72)),0" "$((n < 72 ? 0 : n - 72)),64" "$((n < 72 ? n : 72)),0"
+    constant i4 7 1 one
+    case_ tests/golden/conditions/many.tile:either x="$work/x0.npy" y="$work/seven.npy:$work/b.npy" d="$work/one.npy" n=5 && same x0 b
+done
+make u4 4,64 a
+case_ tests/golden/cluster/peers_in_turns.tile:beside x="$work/a.npy" y="u32[4,64]:$work/b.npy" &&
+    block a b 2,0 1,64 0,0 && block a b 1,0 1,64 1,0 && block a b 0,0 1,64 2,0 && block a b 3,0 1,64 3,0
+constant u4 4,64 3 three
+constant u4 4,64 10 ten
+constant u4 4,64 25 sum
+case_ tests/golden/cluster/peers_in_turns.tile:loops x="$work/three.npy" y="$work/ten.npy:$work/b.npy" && same sum b

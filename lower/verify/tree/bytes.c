@@ -10,6 +10,7 @@ typedef struct Bytes {
     const TreeFacts *f;
     uint32_t ring, event, to; /* bytes that come to the CTA `to` for that event, from 1 */
     bool one;         /* .. from the agent of the CTA `from` alone, and nothing that is announced */
+    bool turns;       /* loops by whose index CTAs are named are gone through turn by turn */
     uint32_t agent, from;
 } Bytes;
 
@@ -71,11 +72,47 @@ static void add_branches(const Bytes *b, Poly *s, uint32_t at_if, uint32_t split
     *s = poly_same(second, first) ? poly_add(b->f->domain, *s, first) : POLY_UNKNOWN;
 }
 
+/* Does one of the ring's ops in the loop, from number `at` on, name CTAs? */
+static bool names(const Bytes *b, uint32_t loop, uint32_t at)
+{
+    const TreeFacts *f = b->f;
+    const TreeRing *r = &f->ring[b->ring];
+    for (; at < r->ops.n && r->ops.v[at] < f->at[loop].end; at++)
+        if (f->at[r->ops.v[at]].event == b->event && tree_reaches_others(f, tree_op(f, r->ops.v[at]))) return true;
+    return false;
+}
+
+/* In a turn the index is a number. What is not known has another value in each of them: turns are added up if they bring numbers, or
+ * each the same. */
+static void add_turns(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t *at)
+{
+    const TreeFacts *f = b->f;
+    int64_t k, from = ir_find(tree_op(f, loop), IRK_A)->imm, end = from + tree_trips(tree_op(f, loop));
+    uint32_t begin = *at;
+    Poly first = POLY_UNKNOWN;
+    bool numbers = true, alike = true;
+    for (int64_t i = from; i < end && !s->bad; i++) {
+        Poly inner = poly_const(f->domain, 0);
+        tree_turn(f, loop, i);
+        *at = begin;
+        add_block(b, &inner, loop + 1, at, f->at[loop].end);
+        if (i == from) first = inner;
+        numbers = numbers && poly_is_const(inner, &k);
+        alike = alike && poly_same(inner, first);
+        *s = (next ? is_zero(inner) : numbers || alike) ? poly_add(f->domain, *s, inner) : POLY_UNKNOWN;
+    }
+    tree_turn(f, loop, INT64_MIN);
+}
+
 /* So many times what one iteration brings: what holds of that sum whatever the iteration is holds of the mean of all, too. */
 static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t *at)
 {
     Poly inner = poly_const(b->f->domain, 0);
     int64_t trips = tree_trips(tree_op(b->f, loop));
+    if (b->turns && trips > 0 && trips <= TREE_TURNS && names(b, loop, *at)) {
+        add_turns(b, s, loop, next, at);
+        return;
+    }
     add_block(b, &inner, loop + 1, at, b->f->at[loop].end);
     if (is_zero(inner)) return;
     *s = next || trips < 0 ? POLY_UNKNOWN : poly_add(b->f->domain, *s, poly_mul(b->f->domain, inner, poly_const(b->f->domain, trips)));
@@ -106,37 +143,27 @@ static void add_block(const Bytes *b, Poly *s, uint32_t block, uint32_t *at, uin
     }
 }
 
-static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t event)
+static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t event, bool turns)
 {
-    for (uint32_t to = 0; to < f->ctas; to++) {
-        Bytes b = {.f = f, .ring = ring, .event = event, .to = to};
+    bool all = true;
+    f->asked->turning = turns;
+    for (uint32_t to = 0; to < f->ctas && all; to++) {
+        Bytes b = {.f = f, .ring = ring, .event = event, .to = to, .turns = turns};
         Poly s = poly_const(f->domain, 0);
         uint32_t at = 0;
         add_block(&b, &s, 0, &at, f->tree->ops.n);
-        if (!is_zero(s)) return false;
+        all = is_zero(s);
     }
-    return true;
+    f->asked->turning = false;
+    return all;
 }
 
-/* Bytes complete where the generation has begun and not beyond: what is announced and what comes stand in one block, or deeper. Where
- * a loop around has the index by which CTAs are named, so in each of its turns. */
+/* Bytes complete where the generation has begun and not beyond: what is announced and what comes stand in one block, or deeper. */
 bool tree_bytes(const TreeFacts *f, uint32_t ring)
 {
-    bool all = true;
-    for (uint32_t e = 1; e <= f->ring[ring].nevents && all; e++) {
-        all = bytes_of_event(f, ring, e);
-        if (all || f->ctas == 1) continue;
-        bool named = false;
-        all = true;
-        for (uint32_t k = 0; k < f->ring[ring].ops.n && all; k++) {
-            uint32_t i = f->ring[ring].ops.v[k];
-            bool names = ir_find(tree_op(f, i), IRK_RANK) && f->at[i].event == e && f->at[i].ring == ring + 1;
-            named |= names;
-            for (bool more = names && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, e);
-        }
-        all = all && named;
-    }
-    return all;
+    for (uint32_t e = 1; e <= f->ring[ring].nevents; e++)
+        if (!bytes_of_event(f, ring, e, false) && (f->ctas == 1 || !bytes_of_event(f, ring, e, true))) return false;
+    return true;
 }
 
 /* In the generation that the op begins, up to what holds the beginning of the next one, or the end of its block. */

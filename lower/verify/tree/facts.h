@@ -146,6 +146,7 @@ typedef struct TreeAsked { /* what has been asked for so far; NULL: not yet */
     Atom *atom[TREE_RANKS + 1][2]; /* of values in a CTA, or in any; whether it is another one for each of two accesses */
     uint32_t turns; /* so often another index has been looked at */
     bool turning;   /* one is */
+    uint32_t pairs, *held; /* places.c: so many pairs of conditions were compared; by value: in which pair it was seen to hold, or not */
 } TreeAsked;
 
 typedef struct TreeMap { /* what its copies count, and take in shared memory, without a halo and with one of a row */
@@ -270,6 +271,9 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 
 /* ---- ranks.c: clusters ---- */
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op);
+enum { TREE_TURNS = 64 }; /* of a loop whose index names CTAs */
+/* Where turns are looked at one by one (TreeAsked.turning), the loop's index is that; INT64_MIN: it may be any. */
+void tree_turn(const TreeFacts *f, uint32_t loop, int64_t index);
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
 bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };

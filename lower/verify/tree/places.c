@@ -129,12 +129,37 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
     return false;
 }
 
+/* What holds where the condition holds, and what does not: noted as that of the first of two, or found noted the other way round. */
+static bool contradicts(const TreeFacts *f, IrVal v, bool first, bool same_cta)
+{
+    enum { PARTS = 512 };
+    TreeAsked *q = f->asked;
+    for (int n = 0; v && n < PARTS; n++) {
+        const IrOp *op = tree_definition(f, v);
+        const IrArg *a = op && (op->op == IR_AND || op->op == IR_NOT) ? ir_find(op, IRK_A) : NULL, *b = a ? ir_find(op, IRK_B) : NULL;
+        if (b && b->kind == IRA_VAL && contradicts(f, b->id, first, same_cta)) return true;
+        bool fails = a && !b && a->kind == IRA_VAL;
+        if (!b && (same_cta || tree_same(f, fails ? a->id : v))) {
+            uint32_t *held = &q->held[(fails ? a->id : v) - 1], is = 2 * q->pairs + fails;
+            if (!first && *held == (is ^ 1)) return true;
+            if (first) *held = is;
+        }
+        v = b && a->kind == IRA_VAL ? a->id : 0;
+    }
+    return false;
+}
+
 /* Never both. */
 static bool exclusive(const TreeFacts *f, const Pair *p)
 {
     int64_t k;
     IrVal a = tree_op(f, p->of[0]->op)->guard.pred, b = tree_op(f, p->of[1]->op)->guard.pred;
-    return a && b && poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, p->at[0]->rank), b, NULL, p->at[1]->rank), &k) && k == 0;
+    uint32_t at[] = {p->at[0]->rank, p->at[1]->rank};
+    if (a == 0 || b == 0) return false;
+    if (f->asked->held == NULL) f->asked->held = arena_array(f->a, uint32_t, f->values);
+    f->asked->pairs++;
+    if (contradicts(f, a, true, at[0] == at[1]) || contradicts(f, b, false, at[0] == at[1])) return true;
+    return poly_is_const(tree_where(f, tree_where(f, poly_const(f->domain, 1), a, NULL, at[0]), b, NULL, at[1]), &k) && k == 0;
 }
 
 /* In the same iteration of all loops around both. */

@@ -11,24 +11,26 @@ bool tree_reaches_others(const TreeFacts *f, const IrOp *op)
     return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || in_both(f, op);
 }
 
-enum { TURNS = 64 }; /* of a loop whose index names CTAs */
+void tree_turn(const TreeFacts *f, uint32_t loop, int64_t index)
+{
+    f->asked->turns++;
+    f->loops.v[f->at[loop].loop - 1] = index;
+}
 
 bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
-    f->asked->turns++;
     f->asked->turning = true;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around) {
         const IrOp *op = tree_op(f, b - 1);
         int64_t trips = op->op == IR_LOOP ? tree_trips(op) : 0;
-        if (trips <= 0 || trips > TURNS) continue;
-        int64_t *l = &f->loops.v[f->at[b - 1].loop - 1];
-        int64_t from = ir_find(op, IRK_A)->imm;
-        bool goes_on = !first && *l + 1 < from + trips;
-        *l = goes_on ? *l + 1 : from;
+        if (trips <= 0 || trips > TREE_TURNS) continue;
+        int64_t is = f->loops.v[f->at[b - 1].loop - 1], from = ir_find(op, IRK_A)->imm;
+        bool goes_on = !first && is + 1 < from + trips;
+        tree_turn(f, b - 1, goes_on ? is + 1 : from);
         if (goes_on) return true;
     }
     for (uint32_t b = f->at[at].around; b && !first; b = f->at[b - 1].around)
-        if (f->at[b - 1].loop) f->loops.v[f->at[b - 1].loop - 1] = INT64_MIN;
+        if (f->at[b - 1].loop) tree_turn(f, b - 1, INT64_MIN);
     f->asked->turning = first;
     return first;
 }

@@ -247,13 +247,14 @@ Poly tree_value(const TreeFacts *f, TreeView w, const IrArg *arg)
     return operand(f, w, arg, DEPTH).is;
 }
 
-/* Of what is nothing where it has no bytes "it has bytes" always holds. */
+/* Of what is nothing where it has no bytes "it has bytes" always holds. A condition is taken apart for that alone: it may have more parts
+ * than a polynomial, and is as one, then, what it is wherever it stands. */
 static Poly where(const TreeFacts *f, Poly p, const IrArg *pred, IrVal bytes, TreeView w, int depth)
 {
     const IrOp *op = pred->kind == IRA_VAL ? tree_definition(f, pred->id) : NULL;
     const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
     if (op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0) return p;
-    if (op && depth && op->op == IR_AND) return where(f, where(f, p, a, bytes, w, depth - 1), b, bytes, w, depth - 1);
+    if (op && bytes && depth && op->op == IR_AND) return where(f, where(f, p, a, bytes, w, depth - 1), b, bytes, w, depth - 1);
     return guarded(f->domain, operand(f, w, pred, depth).is, p);
 }
 
