@@ -103,21 +103,47 @@ static bool all_at_panels(const PBlock *b, const PTile *t, int64_t panel)
     return true;
 }
 
-/* The widest swizzle that the rows of the tile have room for, or rows with room for one; where parts begin within a swizzle's panel, rows that
- * begin in other banks. */
-static void advise_banks(Lower *L, Diag *g, const PTile *t)
+static int64_t row_bytes(const PTile *t)
+{
+    return t->extent[t->rank - 1] * elem_info(t->type)->shared_bits / 8;
+}
+
+/* The widest that its rows have room for; 0: none. */
+static int widest_swizzle(const PTile *t)
+{
+    int64_t row = row_bytes(t);
+    return row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 0;
+}
+
+static bool in_panels(Lower *L, const PTile *t)
+{
+    int best = widest_swizzle(t);
+    return all_at_panels(&L->k->body, t, (best ? best : 128) * 8 / elem_info(t->type)->shared_bits);
+}
+
+static bool takes_swizzle(Lower *L, const PTile *t)
+{
+    return t && !t->tensor && !t->interleave && widest_swizzle(t) > swizzle_span(t->swizzle) && in_panels(L, t);
+}
+
+/* The widest swizzle, on the other tile, too, where threads meet there as well; or rows with room for one; where parts begin within a
+ * swizzle's panel, rows that begin in other banks. */
+static void advise_banks(Lower *L, Diag *g, const PTile *t, const PTile *other)
 {
     if (!t || t->tensor || t->interleave) return;
-    int64_t row = t->extent[t->rank - 1] * elem_info(t->type)->shared_bits / 8;
-    int best = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 0;
-    if (!all_at_panels(&L->k->body, t, (best ? best : 128) * 8 / elem_info(t->type)->shared_bits)) {
+    const char *name = name_text(L, t->name);
+    int best = widest_swizzle(t);
+    int64_t row = row_bytes(t);
+    if (!in_panels(L, t)) {
         if (t->swizzle == MAP_SWIZZLE_NONE && row % 32 == 0)
-            diag_fix(L->c->diags, g, "rows of an odd number of 16 bytes, such as %lld: those of `%s` have %lld bytes", (long long)row + 16,
-                     name_text(L, t->name), (long long)row);
-        return;
+            diag_fix(L->c->diags, g, "rows of an odd number of 16 bytes, such as %lld: those of `%s` have %lld bytes", (long long)row + 16, name, (long long)row);
+    } else if (takes_swizzle(L, t) && takes_swizzle(L, other) && widest_swizzle(other) == best && other != t) {
+        diag_fix(L->c->diags, g, "`swizzle %d` on `%s` and `%s`", best, name, name_text(L, other->name));
+    } else if (takes_swizzle(L, t)) {
+        diag_fix(L->c->diags, g, "`swizzle %d` on `%s`", best, name);
+    } else if (best < 128) {
+        diag_fix(L->c->diags, g, "rows of 128 bytes and `swizzle 128`: those of `%s` have %lld bytes", name, (long long)row);
     }
-    if (best > swizzle_span(t->swizzle)) diag_fix(L->c->diags, g, "`swizzle %d` on `%s`", best, name_text(L, t->name));
-    else if (best < 128) diag_fix(L->c->diags, g, "rows of 128 bytes and `swizzle 128`: those of `%s` have %lld bytes", name_text(L, t->name), (long long)row);
 }
 
 /* one: of a batch; where rows of neighbouring tiles meet, the program can do nothing about it. */
@@ -131,10 +157,12 @@ static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
         if (threads_plan(L->a, one, &why)) note_banks(L, st, one, NULL);
         return;
     }
+    bool both = q->xform != IRX_FILL && q->write_ways >= WAYS_NOTED && q->read_ways >= WAYS_NOTED;
     Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
-                      worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
-    const PRegion *r = writes ? &st->move->dst : &st->move->src;
-    if (r->rank == 0 || r->dim[r->rank - 1].step == 1) advise_banks(L, g, r->tile); /* no steps in panels */
+                      worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, both ? "reading and writing" : writes ? "writing" : "reading");
+    const PRegion *r = writes ? &st->move->dst : &st->move->src, *other = writes ? &st->move->src : &st->move->dst;
+    bool steps = (r->rank && r->dim[r->rank - 1].step != 1) || (both && other->rank && other->dim[other->rank - 1].step != 1);
+    if (!steps) advise_banks(L, g, r->tile, both ? other->tile : NULL); /* no steps in panels */
 }
 
 /* The source's first dimension is the one that is added along. */

@@ -109,7 +109,7 @@ static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t
 {
     Poly inner = poly_const(b->f->domain, 0);
     int64_t trips = tree_trips(tree_op(b->f, loop));
-    if (b->turns && trips > 0 && trips <= TREE_TURNS && names(b, loop, *at)) {
+    if (b->turns && b->f->at[loop].loop && trips > 0 && trips <= TREE_TURNS && names(b, loop, *at)) {
         add_turns(b, s, loop, next, at);
         return;
     }
