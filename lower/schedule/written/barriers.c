@@ -82,7 +82,8 @@ static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, int64_t *
     if (!constant) *k = -1;
     if (ok) return true;
     const char *fix = constant ? NULL : arena_printf(L->a, "write the slot as `.. %% %lld`", (long long)b->slots);
-    return cannot(L, NULL, E0508, slot->span, b->span, "the barrier", fix, "slot %s of barrier `%s` is not %sone of 0 .. %lld", poly_text(L, p),
+    Span at = slot->op == SX_INDEX ? L->stmt->span : slot->span; /* an index has its own in one place */
+    return cannot(L, NULL, E0508, at, b->span, "the barrier", fix, "slot %s of barrier `%s` is not %sone of 0 .. %lld", poly_text(L, p),
                   name_text(L, b->name), constant ? "" : "proved to be ", (long long)b->slots - 1);
 }
 
