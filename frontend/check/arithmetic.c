@@ -133,6 +133,14 @@ static bool is_space(const char *s, size_t n)
     return word_is(s, n, "shared") || word_is(s, n, "tmem") || word_is(s, n, "global") || word_is(s, n, "view");
 }
 
+const char *word_at(Arena *a, const char *at)
+{
+    const char *s = blank(at);
+    size_t n = 0;
+    while (is_letter(s[n])) n++;
+    return arena_strdup(a, s, n);
+}
+
 bool declares_data(const char *text, const char *end, const char *name)
 {
     const char *before = text;

@@ -450,13 +450,10 @@ static bool bare_name(Slip *s)
     }
     if (at[0] == 0 || !strchr("+-*/%&|^", at[0])) return false;
     if (names_data(s, name) && (at[1] == '=' || at[1] == at[0])) {
-        Span span = {s->at.span.lo, s->at.span.lo + 2};
-        Diag *g = no_arithmetic(s, span, arena_printf(s->ps->tree.arena, "there is no `%.2s` for elements of `%s`", at, name));
-        if (at[0] == '+' && at[1] == '=') {
-            const char *what = at + 2 + strspn(at + 2, " "), *from = arena_strdup(s->ps->tree.arena, what, strcspn(what, " ;[.*+-/\n"));
-            if (!names_data(s, from)) from = "tile";
+        Diag *g = no_arithmetic(s, (Span){s->at.span.lo, s->at.span.lo + 2}, arena_printf(s->ps->tree.arena, "there is no `%.2s` for elements of `%s`", at, name));
+        const char *u = word_at(s->ps->tree.arena, at + 2), *from = names_data(s, u) ? u : "tile";
+        if (at[0] == '+' && at[1] == '=')
             FIX(s, g, "`move %s -> %s reduce add via threads;` into a tile, `move %s -> %s[..] reduce add;` into memory", from, name, from, name);
-        }
         return true;
     }
     if (at[1] == '=') {

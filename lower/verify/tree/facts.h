@@ -271,12 +271,10 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 
 /* ---- ranks.c: clusters ---- */
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op);
-enum { TREE_TURNS = 64 }; /* of a loop whose index names CTAs */
-/* Where turns are looked at one by one (TreeAsked.turning), the loop's index is that; INT64_MIN: it may be any. */
-void tree_turn(const TreeFacts *f, uint32_t loop, int64_t index);
+void tree_turn(const TreeFacts *f, uint32_t loop, int64_t index); /* where they are looked at (TreeAsked.turning) it is that; INT64_MIN: any */
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
 bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
-enum { TREE_TRIPS_OPEN = -1 };
+enum { TREE_TRIPS_OPEN = -1, TREE_TURNS = 64 /* of a loop whose index names CTAs */ };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank); /* .. in any turn of the loops around */
