@@ -121,9 +121,9 @@ static bool in_panels(Lower *L, const PTile *t)
     return all_at_panels(&L->k->body, t, (best ? best : 128) * 8 / elem_info(t->type)->shared_bits);
 }
 
-static bool takes_swizzle(Lower *L, const PTile *t)
+static bool takes_swizzle(Lower *L, const PTile *t, int span)
 {
-    return t && !t->tensor && !t->interleave && widest_swizzle(t) > swizzle_span(t->swizzle) && in_panels(L, t);
+    return t && !t->tensor && !t->interleave && widest_swizzle(t) == span && span > swizzle_span(t->swizzle) && in_panels(L, t);
 }
 
 /* The widest swizzle, on the other tile, too, where threads meet there as well; or rows with room for one; where parts begin within a
@@ -137,10 +137,9 @@ static void advise_banks(Lower *L, Diag *g, const PTile *t, const PTile *other)
     if (!in_panels(L, t)) {
         if (t->swizzle == MAP_SWIZZLE_NONE && row % 32 == 0)
             diag_fix(L->c->diags, g, "rows of an odd number of 16 bytes, such as %lld: those of `%s` have %lld bytes", (long long)row + 16, name, (long long)row);
-    } else if (takes_swizzle(L, t) && takes_swizzle(L, other) && widest_swizzle(other) == best && other != t) {
-        diag_fix(L->c->diags, g, "`swizzle %d` on `%s` and `%s`", best, name, name_text(L, other->name));
-    } else if (takes_swizzle(L, t)) {
-        diag_fix(L->c->diags, g, "`swizzle %d` on `%s`", best, name);
+    } else if (best > swizzle_span(t->swizzle)) {
+        bool two = other != t && takes_swizzle(L, other, best);
+        diag_fix(L->c->diags, g, "`swizzle %d` on `%s`%s", best, name, two ? arena_printf(L->a, " and `%s`", name_text(L, other->name)) : "");
     } else if (best < 128) {
         diag_fix(L->c->diags, g, "rows of 128 bytes and `swizzle 128`: those of `%s` have %lld bytes", name, (long long)row);
     }

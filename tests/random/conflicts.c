@@ -43,7 +43,7 @@ const char *mark_write(Mark *m, const Piece *by, Reduce op, bool waived)
     bool sum = op && op != R_INC && op != R_DEC, same = m->reduce == NOBODY || m->op == op, twice = m->stamp == by->stamp;
     const char *bad = NULL;
     m->stamp = by->stamp;
-    if (waived ? m->write != NOBODY || m->reduce != NOBODY || m->waived != NOBODY : m->waived != NOBODY) m->several = true;
+    if (m->waived != NOBODY || (waived && (m->write != NOBODY || m->reduce != NOBODY))) m->several = true;
     if (waived) {
         m->open = true;
         note(&m->waived, by->unit);

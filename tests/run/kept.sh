@@ -272,9 +272,10 @@ for n in 0 8 72 $(many 400 16); do
     done
     case_ tests/golden/conditions/many.tile:tenth x="$work/x0.npy" y="u32[$n,64]:$work/b.npy" z="u32[$n,64]:$work/c.npy" && same x0 b && same x0 c
     constant u4 "$n,64" 7 seven
+    first=$((n < 72 ? n : 72))
     case_ tests/golden/conditions/many.tile:but x="$work/x0.npy" y="$work/seven.npy:$work/b.npy" a=-9 && same x0 b
     case_ tests/golden/conditions/many.tile:but x="$work/x0.npy" y="$work/seven.npy:$work/b.npy" a=0 &&
-        block seven b 0,0 "$((n < 72 ? n : 72)),64" 0,0 && block x0 b "$((n < 72 ? n : 72)),0" "$((n < 72 ? 0 : n - 72)),64" "$((n < 72 ? n : 72)),0"
+        block seven b 0,0 "$first,64" 0,0 && block x0 b "$first,0" "$((n - first)),64" "$first,0"
     constant i4 7 1 one
     case_ tests/golden/conditions/many.tile:either x="$work/x0.npy" y="$work/seven.npy:$work/b.npy" d="$work/one.npy" n=5 && same x0 b
 done

@@ -72,13 +72,19 @@ static void add_branches(const Bytes *b, Poly *s, uint32_t at_if, uint32_t split
     *s = poly_same(second, first) ? poly_add(b->f->domain, *s, first) : POLY_UNKNOWN;
 }
 
+/* Is it about the bytes that are added up? */
+static bool concerns(const Bytes *b, uint32_t op)
+{
+    return b->f->at[op].event == b->event && b->f->at[op].ring == b->ring + 1;
+}
+
 /* Does one of the ring's ops in the loop, from number `at` on, name CTAs? */
 static bool names(const Bytes *b, uint32_t loop, uint32_t at)
 {
     const TreeFacts *f = b->f;
     const TreeRing *r = &f->ring[b->ring];
     for (; at < r->ops.n && r->ops.v[at] < f->at[loop].end; at++)
-        if (f->at[r->ops.v[at]].event == b->event && tree_reaches_others(f, tree_op(f, r->ops.v[at]))) return true;
+        if (concerns(b, r->ops.v[at]) && tree_reaches_others(f, tree_op(f, r->ops.v[at]))) return true;
     return false;
 }
 
@@ -87,7 +93,7 @@ static bool names(const Bytes *b, uint32_t loop, uint32_t at)
 static void add_turns(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t *at)
 {
     const TreeFacts *f = b->f;
-    int64_t k, from = ir_find(tree_op(f, loop), IRK_A)->imm, end = from + tree_trips(tree_op(f, loop));
+    int64_t k, from = ir_find(tree_op(f, loop), IRK_A)->imm, end = from + tree_few_turns(f, loop);
     uint32_t begin = *at;
     Poly first = POLY_UNKNOWN;
     bool numbers = true, alike = true;
@@ -109,7 +115,7 @@ static void add_loop(const Bytes *b, Poly *s, uint32_t loop, bool next, uint32_t
 {
     Poly inner = poly_const(b->f->domain, 0);
     int64_t trips = tree_trips(tree_op(b->f, loop));
-    if (b->turns && b->f->at[loop].loop && trips > 0 && trips <= TREE_TURNS && names(b, loop, *at)) {
+    if (b->turns && tree_few_turns(b->f, loop) && names(b, loop, *at)) {
         add_turns(b, s, loop, next, at);
         return;
     }
@@ -135,9 +141,8 @@ static void add_block(const Bytes *b, Poly *s, uint32_t block, uint32_t *at, uin
         } else if (end != i) {
             add_loop(b, s, i, next, at);
         } else {
-            bool here = f->at[i].event == b->event && f->at[i].ring == b->ring + 1;
-            if (here && tree_announces(op) && !b->one) add_announced(b, s, op);
-            else if (here && ir_op_info((IrOpcode)op->op)->group == IRG_COPY && (!b->one || op->agent == b->agent + 1)) add_copy(b, s, op);
+            if (concerns(b, i) && tree_announces(op) && !b->one) add_announced(b, s, op);
+            else if (concerns(b, i) && ir_op_info((IrOpcode)op->op)->group == IRG_COPY && (!b->one || op->agent == b->agent + 1)) add_copy(b, s, op);
             ++*at;
         }
     }

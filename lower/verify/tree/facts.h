@@ -271,10 +271,11 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 
 /* ---- ranks.c: clusters ---- */
 bool tree_reaches_others(const TreeFacts *f, const IrOp *op);
+int64_t tree_few_turns(const TreeFacts *f, uint32_t loop); /* of a block: so many can be looked at one by one; 0: it is no loop, or has too many */
 void tree_turn(const TreeFacts *f, uint32_t loop, int64_t index); /* where they are looked at (TreeAsked.turning) it is that; INT64_MIN: any */
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
 bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
-enum { TREE_TRIPS_OPEN = -1, TREE_TURNS = 64 /* of a loop whose index names CTAs */ };
+enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 uint32_t tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank); /* .. in any turn of the loops around */

@@ -11,6 +11,13 @@ bool tree_reaches_others(const TreeFacts *f, const IrOp *op)
     return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || in_both(f, op);
 }
 
+int64_t tree_few_turns(const TreeFacts *f, uint32_t loop)
+{
+    enum { FEW = 64 };
+    int64_t trips = tree_op(f, loop)->op == IR_LOOP ? tree_trips(tree_op(f, loop)) : 0;
+    return trips > 0 && trips <= FEW ? trips : 0;
+}
+
 void tree_turn(const TreeFacts *f, uint32_t loop, int64_t index)
 {
     f->asked->turns++;
@@ -21,10 +28,9 @@ bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
     f->asked->turning = true;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around) {
-        const IrOp *op = tree_op(f, b - 1);
-        int64_t trips = op->op == IR_LOOP ? tree_trips(op) : 0;
-        if (trips <= 0 || trips > TREE_TURNS) continue;
-        int64_t is = f->loops.v[f->at[b - 1].loop - 1], from = ir_find(op, IRK_A)->imm;
+        int64_t trips = tree_few_turns(f, b - 1);
+        if (trips == 0) continue;
+        int64_t is = f->loops.v[f->at[b - 1].loop - 1], from = ir_find(tree_op(f, b - 1), IRK_A)->imm;
         bool goes_on = !first && is + 1 < from + trips;
         tree_turn(f, b - 1, goes_on ? is + 1 : from);
         if (goes_on) return true;

@@ -32,8 +32,8 @@ static uint32_t bar_that_tells(const Checker *c, const Item *x)
     if (!x->async || i >= s->items.n) return NOWHERE;
     const IrArg *own = ir_find(c->op[x->op], IRK_BAR); /* others may tell of it, too: who arrives there has waited for that one */
     for (uint32_t b = 0; b < s->bars.n; b++)
-        for (uint32_t k = HEARD; k < BAR_SETS; k++)
-            if ((own == NULL || bar_number(c, s->bars.v[b].slot) == own->id) && (k != LAST || x->core) && set_has(bar_row(c, s, b, k), 2 * i)) return s->bars.v[b].slot;
+        for (uint32_t k = HEARD; k < BAR_SETS && (own == NULL || bar_number(c, s->bars.v[b].slot) == own->id); k++)
+            if ((k != LAST || x->core) && set_has(bar_row(c, s, b, k), 2 * i)) return s->bars.v[b].slot;
     return NOWHERE;
 }
 
